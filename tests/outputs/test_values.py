@@ -1,4 +1,4 @@
-"""The lines of data with rare values, and with numbers far from the others, are found, and records are counted."""
+"""The lines of data with rare values and with the largest numbers are found, and records are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find what data tells without a question: rare values, numbers far from the others, extremes, and counts by value.
+"""Find what data tells without a question: rare values, extremes, and counts by value.
 
 Pure.
 """
@@ -22,10 +22,8 @@ RARE_SHARE: Final = 0.03
 """A value is rare if at most this share of the field's values equals it."""
 MAX_VALUE_CHARS: Final = 60
 """Characters of a value that may be rare. A longer one is a sentence."""
-OUTLIER_FACTOR: Final = 12.0
-"""A number is far from the others if its distance from their median is this many times the median of the distances."""
 MAX_FOUND: Final = 3
-"""Maximum lines per field with rare values, and the same number with numbers far from the others."""
+"""Maximum lines per field with rare values."""
 TELLING_WEIGHT: Final = 6.5
 """A line of data with a rare value: less than the header of the table, and than a failure."""
 EXTREME_WEIGHT: Final = 5.8
@@ -50,12 +48,13 @@ class Telling(NamedTuple):
 
 
 def find_telling_values(data: Data) -> list[Telling]:
-    """Return the rare values of fields, the numbers far from the others, the largest ones, and rare fields."""
+    """Return the rare values of fields, the largest numbers, and rare fields."""
     found: list[Telling] = []
     for name, field in data.fields.items():
         if len(field.values) >= MIN_VALUES:
-            places = dict.fromkeys((*_rare(field.values), *_far(field.values)))
-            found += [Telling(TELLING_WEIGHT, name, field.values[place], field.lines[place]) for place in places]
+            found += [
+                Telling(TELLING_WEIGHT, name, field.values[place], field.lines[place]) for place in _rare(field.values)
+            ]
     found += [
         Telling(TELLING_WEIGHT, name, field.values[0], field.lines[0]) for name, field in _exceptional(data.fields)
     ]
@@ -168,15 +167,3 @@ def _rare(values: Sequence[str]) -> Iterator[int]:
 def _median(numbers: Sequence[float]) -> float:
     """Return the upper median. Importing `statistics` would take longer than reading most outputs."""
     return sorted(numbers)[len(numbers) // 2]
-
-
-def _far(values: Sequence[str]) -> Iterator[int]:
-    """Yield the positions of the values that are far from the others, the farthest first, if all values are numbers."""
-    if not (numbers := read_numbers(values, 0)):
-        return
-    middle = _median(numbers)
-    distances = [abs(number - middle) for number in numbers]
-    spread = _median(distances)
-    far = [place for place, distance in enumerate(distances) if distance > OUTLIER_FACTOR * spread]
-    if spread and len(far) <= 2 * MAX_FOUND:
-        yield from sorted(far, key=lambda place: -distances[place])[:MAX_FOUND]
