@@ -36,6 +36,13 @@ def test_without_a_query_the_marked_lines_are_shown_first() -> None:
     assert "stopped after 120 requests" in text
 
 
+def test_a_line_without_words_is_not_shown_apart_from_the_lines_around_it() -> None:
+    noise = "".join(f"unit {number} is built\n" for number in range(200))
+    output = Output(text := f"{noise}{{...\n{noise}", "log", marks=((len(noise), len(noise) + 5, 1.0),))
+    assert "{..." not in select_output(output, None, 400).text
+    assert "{...\n" in text
+
+
 def test_a_query_adds_the_passages_that_answer_it_and_keeps_the_failure() -> None:
     text = select_output(OUTPUT, "which request was for zebra 41", 900).text
     assert "/zebra/41 " in text

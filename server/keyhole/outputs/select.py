@@ -59,6 +59,10 @@ FAILED_HEAD_SHARE: Final = 0.15
 TAIL_SHARE: Final = 0.4
 """Share of the limit for the last lines of an output of `FAILING_KINDS` and its last lines with a word of failure: the
 first failures are often warnings, and the last ones ended the run."""
+MAX_BARE: Final = 40
+MIN_SIGNS: Final = 3
+"""A range of at most so many characters with fewer letters and digits, such as `E   {...`, is not shown by itself: the
+line that names the omission before it would be longer."""
 WHOLE_SHARE: Final = 1 / 3
 """A line or record of at most this share of the limit is shown whole."""
 MIN_CUT: Final = 120
@@ -329,6 +333,8 @@ def _pack(
                 tried = packed
                 for piece in pieces:
                     tried = insert_span(tried, piece, gap)
+                if len(tried) > len(packed) and _is_bare(text, pieces):
+                    break
                 size = most + shown.most_chars(pieces) if measure is len else max_size + 1
                 if size > max_size:
                     size = _size_up_to(shown, tried, max_size, measure)
@@ -340,6 +346,13 @@ def _pack(
             if failed > 8 or number >= MAX_CANDIDATES:
                 break
     return packed
+
+
+def _is_bare(text: str, pieces: Sequence[Span]) -> bool:
+    """Return whether ranges have so few letters and digits that they say nothing apart from the lines around them."""
+    return sum(end - start for start, end in pieces) <= MAX_BARE and (
+        sum(sign.isalnum() for start, end in pieces for sign in text[start:end]) < MIN_SIGNS
+    )
 
 
 def _size_up_to(shown: OutputText, spans: Sequence[Span], max_size: int, measure: Measure) -> int:
