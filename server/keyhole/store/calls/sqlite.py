@@ -107,8 +107,8 @@ _VERSION_1: Final = (
     "CREATE INDEX sessions_by_time ON sessions (last_at, id)",
     # One row: the number of changes, and the number of calls.
     "CREATE TABLE state (changes INTEGER NOT NULL, calls INTEGER NOT NULL)",
-    # Not 0, so that the number grows even when this log takes the place of a damaged one.
-    "INSERT INTO state VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 0)",
+    # Microseconds rather than 0, so that the number grows even when this log takes the place of a damaged one.
+    "INSERT INTO state VALUES (CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER), 0)",
 )
 LOG: Final = Tables("log of calls", 1, (Step("tables of version 1", _VERSION_1),))
 
