@@ -117,6 +117,14 @@ def test_the_kinds_are_weighed_with_reasons_the_strongest_first() -> None:
     assert [each.score for each in weighed] == sorted((each.score for each in weighed), reverse=True)
 
 
+@pytest.mark.parametrize("command", ["ls -l", "git status", "cat notes"])
+def test_a_kind_is_weighed_once_for_each_reason_and_the_weights_fall(command: str) -> None:
+    for text in (CSV, TRACE, "one\ntwo\n"):
+        weighed = list(weigh_kinds(text, command))
+        assert len({(each.kind, each.reason) for each in weighed}) == len(weighed)
+        assert [each.score for each in weighed] == sorted((each.score for each in weighed), reverse=True)
+
+
 @pytest.mark.parametrize("text", [SOURCE, MARKDOWN])
 @pytest.mark.parametrize(
     "mark",

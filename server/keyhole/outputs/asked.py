@@ -24,13 +24,13 @@ MAX_ASKED: Final = 12
 ASKED_SHARE: Final = 0.8
 """A record is one of them if it has at least this share of the best record's weight."""
 LEAST_SHARE: Final = 0.3
-"""The best record has at least this share of the weight of all words in the text, or none is what is asked for."""
+"""Smallest weight of the best record, as a share of the weight of all words of the question that the text has."""
 MAX_PLACES: Final = 20_000
 """Places of a word that are examined: a word at more of them distinguishes few records."""
 MAX_RECORD: Final = 400
-"""Characters of a record that is shown whole. Of a longer one, the lines with the words of the question are."""
+"""Characters of a record that is shown whole. Of a longer one, only its lines with words of the question are shown."""
 MAX_LONG: Final = 4
-"""Long records of which such lines are shown."""
+"""Long records whose lines with words of the question are shown."""
 LONGEST_RECORD: Final = 6_000
 """Characters of a record in which the words of the question are looked for. A longer one has many subjects."""
 NAME_WEIGHT: Final = 1.3
@@ -40,9 +40,9 @@ MAX_TERMS: Final = 6
 MAX_OCCURRENCES: Final = 12
 """Places of a word in a long record that are compared."""
 MAX_PIECES: Final = 3
-"""Such lines of a record."""
+"""Lines of a long record that are shown."""
 OPENED_LINES: Final = 2
-"""Lines that follow such a line: the first values of what it opens."""
+"""Further lines shown after each of these lines: the first values of the object that it opens."""
 MIN_ABBREVIATION: Final = 3
 """Letters of a word that may name a field."""
 EXTREMES: Final = 3
@@ -134,9 +134,10 @@ def _pieces(text: str, low: str, query: Query, record: Span, weighted: Sequence[
     ]
     shown: set[str] = set()
     rarest = max(weighted, key=lambda each: each[0])[1].needle
-    for number in range(MAX_PIECES):
+    candidates = sorted(place for place, _, word in places if word == rarest)[:1]
+    for _ in range(MAX_PIECES):
         best: tuple[float, int, Span, frozenset[str]] = (0.0, 0, record, frozenset())
-        for place in sorted(place for place, _, word in places if number or word == rarest)[: None if number else 1]:
+        for place in candidates:
             start, end = line_at(text, record, place, OPENED_LINES)
             words = {word: weight for offset, weight, word in places if start <= offset < end and word not in shown}
             if (sum(words.values()), -place) > best[:2]:
@@ -145,6 +146,7 @@ def _pieces(text: str, low: str, query: Query, record: Span, weighted: Sequence[
             return
         shown |= best[3]
         yield best[2]
+        candidates = sorted(place for place, *_ in places)
 
 
 def _name_factor(name: str, term: Term) -> float:

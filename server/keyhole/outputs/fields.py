@@ -28,8 +28,8 @@ MAX_FIELDS: Final = 60
 """Fields that are examined."""
 MAX_DEPTH: Final = 6
 """Levels of objects in a record of JSON whose values are read."""
-MAX_COLUMN_VALUES: Final = 60_000
-"""Values of JSON that are read: 30 ms."""
+MAX_COLUMN_VALUES: Final = 3_000
+"""Values of a field of JSON that are read."""
 
 SAMPLE_ROWS: Final = 100
 """Lines of the beginning, and of the end, that decide how the columns of a table are told apart."""
@@ -187,7 +187,7 @@ def _read_column(column: list[Any], places: list[Span], name: str, fields: dict[
         if name not in fields and len(fields) >= MAX_FIELDS:
             return
         field = fields.setdefault(name, Field([], []))
-        room = max(0, MAX_COLUMN_VALUES // MAX_FIELDS * 3 - len(field.values))
+        room = max(0, MAX_COLUMN_VALUES - len(field.values))
         field.values.extend(islice(map(_plain_text, compress(column, is_plain)), room))
         field.lines.extend(islice(compress(places, is_plain), room))
     if depth and not all(is_plain):

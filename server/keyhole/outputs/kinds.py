@@ -187,22 +187,22 @@ def weigh_kinds(text: str, command: str = "", name: str = "", exit_status: int |
     weighed one after the other, so that the first one takes little time.
     """
     words = _main_command(command)
-    printed = name or _printed_file(words)
-    _, dot, suffix = printed.rpartition(".")
+    _, dot, suffix = (name or _printed_file(words)).rpartition(".")
     if kind := _BY_SUFFIX.get(dot + suffix.lower()):
         is_opaque = kind == "source" and _is_opaque(text)
         yield Evidence("opaque" if is_opaque else kind, NAMED, f"the file's name ends with {dot}{suffix}")
     if "--help" in words or (len(words) > 1 and words[0] in _MANUALS):
         yield Evidence("text", NAMED, "the command prints a manual")
     told, kind = _kind_of_command(words), _kind_of_content(text)
-    by_command = [Evidence(told, COMMAND, "the command prints this kind")] if told else []
-    if told and (not kind or (kind, told) in _MISTAKEN):
-        yield from by_command
+    is_mistaken = (kind, told) in _MISTAKEN
+    if told and is_mistaken:
+        yield Evidence(told, PROVEN, "the command prints this kind, which has the form of another")
     elif told is None and kind not in _PROVEN and (sign := _sign_of_log(text, kind, exit_status)):
         yield Evidence("log", FAILED, sign)
     if kind:
         yield Evidence(kind, PROVEN if kind in _PROVEN else FORM, "its lines have the form of this kind")
-    yield from by_command
+    if told and not is_mistaken:
+        yield Evidence(told, COMMAND, "the command prints this kind")
     if kind := _likely_kind(text):
         yield Evidence(kind, LIKELY, "some of its lines have the form of this kind")
     yield Evidence("log" if "\n" in text else "text", DEFAULT, "nothing else is known")
@@ -214,8 +214,9 @@ def _sign_of_log(text: str, kind: Kind | None, exit_status: int | None) -> str:
         return "a line says that a step failed"
     if exit_status and kind != "diff":
         return f"the command ended with exit status {exit_status}"
-    stamped = len(_LOG_LINE.findall(ends_of(text, SAMPLE_CHARS)))
-    is_log = stamped >= MIN_LOG_LINES and stamped >= LOG_SHARE * ends_of(text, SAMPLE_CHARS).count("\n")
+    sample = ends_of(text, SAMPLE_CHARS)
+    stamped = len(_LOG_LINE.findall(sample))
+    is_log = stamped >= MIN_LOG_LINES and stamped >= LOG_SHARE * sample.count("\n")
     return f"{stamped} lines have a time or a level" if is_log and kind not in ("csv", "diff") else ""
 
 

@@ -177,13 +177,12 @@ class OutputText:
         output = self._output
         places = [self.place(span) for span in self.split(spans)]
         counts = self._counts(limit // 2 if output.about or output.parts else limit)
-        limit -= len(counts)
-        line = counts + next((line for about in output.about if len(line := f"[{about}]\n") <= limit), "")
-        limit += len(counts)
+        room = limit - len(counts)
+        about = next((line for each in output.about if len(line := f"[{each}]\n") <= room), "")
         hidden = [part for part in output.parts if part.entry and not _is_shown(places, part.start, part.end)]
         if output.summary_title == LINES_BY_FILE and not output.joints:
             hidden = [part for each in hidden if (part := _with_hidden_lines(output.text, each, spans))]
-        return escape_gap_lines(line + self._entries(hidden, limit - len(line)))
+        return escape_gap_lines(counts + about + self._entries(hidden, room - len(about)))
 
     def _counts(self, limit: int) -> str:
         """Return the line with as many numbers of records by value as fit `limit` characters."""

@@ -14,7 +14,7 @@ from keyhole.text.lazy_pattern import lazy_pattern
 
 MAX_PARTS: Final = 2_000
 LINES_BY_FILE: Final = "lines by file"
-"""What the entries of the results of a search are: a file with the number of its lines."""
+"""The title of the parts of a search: the entry of each is a file with the number of its lines."""
 MAX_NAME: Final = 80
 """Characters of a name. A longer one is cut: it is repeated in the result."""
 
@@ -219,7 +219,7 @@ def order_changes(changes: Sequence[Change]) -> list[Change]:
 
 
 def find_commits(text: str) -> list[tuple[int, int, int]]:
-    """Return the commits that `git log` or `git show` prints: start, end of the subject line, and its start."""
+    """Return the commits of `git log` or `git show`: the start of each, and the end and start of its subject line."""
     if "commit " not in text:
         return []
     return [(match.start(), match.end(), match.start(1)) for match in _COMMIT.finditer(text)]

@@ -292,7 +292,7 @@ def is_xml(text: str) -> bool:
 
 
 class XmlRecords(NamedTuple):
-    """The innermost elements that repeat with their attributes, all that repeat with their names, and what it is."""
+    """The innermost elements that repeat with their attributes, all that repeat with their names, and descriptions."""
 
     records: tuple[Span, ...]
     values: tuple[dict[str, str], ...]

@@ -15,7 +15,7 @@ from keyhole.text.clean import clean
 from keyhole.text.lazy_pattern import lazy_pattern
 
 _BINARY = lazy_pattern("[\x01-\x06\x0e-\x1a]|\0{4}")
-"""What binary data has. Elsewhere NUL separates names, as `find -print0` and `git -z` write it."""
+"""Characters of binary data. In other outputs NUL separates names, as `find -print0` and `git -z` write it."""
 _TO_START = lazy_pattern(r"\x1b\[[01]?G")
 _UP = lazy_pattern(r"\x1b\[(\d{0,3})[AF]")
 _ERASE_LINE: Final = "\x1b[2K"
@@ -33,7 +33,7 @@ UTF16_SHARE: Final = 0.4
 CODE_PAGE_SHARE: Final = 0.8
 MIN_RUNS: Final = 2
 """Share of the runs of bytes above 127 that must be pairs (GB 18030, the code page of Windows in China) or letters
-within words (Windows-1252), and their least number. A single such byte stays a number."""
+within words (Windows-1252), and the smallest number of such runs: a single byte is stored as a hexadecimal number."""
 _HIGH_RUN = lazy_pattern(r"[\x80-\xff]+")
 _WESTERN_LETTER = lazy_pattern(r"(?<![\x80-\xff])[\xc0-\xff]{1,2}(?=[A-Za-z\s.,:)\"'])")
 _CONTROLS = lazy_pattern(r"[\x00-\x06\x0e-\x1a]")
@@ -107,7 +107,7 @@ CHANGES: Final = (
     ("\u2028", "U+2028 is a line break"),
     ("\u2029", "U+2029 is a line break"),
 )
-"""Characters that the stored text has not, each with what became of it."""
+"""Characters that the stored text lacks, each with a description of the change."""
 _INVISIBLE = lazy_pattern("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Soft hyphens, spaces without width and the marks of text direction, which may hide what a text says."""
 

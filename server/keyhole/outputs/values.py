@@ -1,7 +1,4 @@
-"""Find what data tells without a question: rare values, extremes, and counts by value.
-
-Pure.
-"""
+"""Find the rare values, the extremes and the counts by value of data. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ MAX_EXTREME_FIELDS: Final = 4
 MAX_COUNTED_VALUES: Final = 8
 """Different values of a field whose records are counted."""
 MAX_COUNTED_CHARS: Final = 30
-"""Characters of such a value."""
+"""Characters of a value whose records are counted."""
 
 
 class Telling(NamedTuple):

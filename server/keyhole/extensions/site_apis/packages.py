@@ -13,7 +13,7 @@ from keyhole.extensions.site_apis.site_readers import FixedReader, SiteAnswer, S
 from keyhole.sites.document import Part, PartForm, SiteDocument
 from keyhole.text.invalid_characters import unescape
 
-# What packages of all registries have: versions with dates.
+# Versions with dates, which packages of all registries have.
 
 MAX_VERSIONS: Final = 5_000
 """Versions that are listed, the newest ones; few packages have 3,000."""

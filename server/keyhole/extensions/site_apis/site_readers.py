@@ -1,4 +1,4 @@
-"""What a reader of a site is: its requests, their answers, and the document that it composes of them."""
+"""The port of the readers of sites: the requests of a reader, their answers, and the document made of them."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _name_file(address: str) -> str:
 _KINDS: Final[dict[str, WordlessKind]] = {
     "iframe": "frame", "frame": "frame", "video": "video", "audio": "audio file", "object": "file", "embed": "file",
 }  # fmt: skip
-"""What a reader calls the page or file in each element."""
+"""The name of the content of each element."""
 
 
 def count_wordless(root: HtmlElement) -> tuple[tuple[str, int], ...]:
@@ -132,8 +132,9 @@ def count_wordless(root: HtmlElement) -> tuple[tuple[str, int], ...]:
     icons = islice((icon for icon in root.iter(ICON, "i", "span") if _is_nameless(icon)), MAX_ICONS)
     cells = {cell for icon in icons for cell in islice(icon.iterancestors(*_CELL_TAGS), 1)}
     blank = [cell for cell in cells if not "".join(_list_texts(cell)).strip()]
-    tables = {table: _has_header(table) for cell in blank for table in islice(cell.iterancestors("table"), 1)}
-    if nameless := sum(tables.get(next(cell.iterancestors("table"), None), False) for cell in blank):
+    tables = [table for cell in blank for table in islice(cell.iterancestors("table"), 1)]
+    has_header = {table: next(table.iter("th"), None) is not None for table in set(tables)}
+    if nameless := sum(has_header[table] for table in tables):
         counts["icon without a name"] = nameless
     return tuple(counts.items())
 
@@ -142,10 +143,6 @@ def _is_nameless(element: HtmlElement) -> bool:
     """Return whether an element may be an icon that only a drawing or a style sheet shows."""
     is_drawn = element.tag == ICON or bool(element.get("class"))
     return is_drawn and not len(element) and not element.text and not read_label(element)
-
-
-def _has_header(table: HtmlElement) -> bool:
-    return next(table.iter("th"), None) is not None
 
 
 # Decode the mail addresses that Cloudflare hides from robots, as its script does.

@@ -109,7 +109,7 @@ def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -
 
 
 def _entries_beside(index: Index, window: int, shown: Container[int]) -> list[int]:
-    """Return the windows of short entries between a window and others that are shown, if those begin with such, too."""
+    """Return the windows of short entries between `window` and shown windows that begin with an entry of its kind."""
     found: list[int] = []
     for other in (window + step for step in NEAR if window + step in shown):
         between = range(min(window, other) + 1, max(window, other))

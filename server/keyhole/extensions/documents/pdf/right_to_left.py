@@ -102,8 +102,8 @@ def read_rtl_line(
 ) -> list[ReadWord]:
     """Return the words of a line in reading order. `glyphs`: in PDFium's order. `size`: that of the font.
 
-    What wide gaps and the `borders` of cells part is read by itself, from right to left. `is_page_rtl`: whether most
-    of the page is read so, and with it a line of few such letters.
+    The pieces between wide gaps or `borders` of cells are read one after the other, from right to left. `is_page_rtl`:
+    True if most of the page is read from right to left; a line with few letters of such a script then is, too.
     """
     glyphs = list(_join_replaced(glyphs))
     letters = [glyph for glyph in glyphs if not _is_accent(glyph.text)]
