@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from keyhole.outputs.output import Output
 from keyhole.outputs.output_text import OutputText
 from keyhole.outputs.records import items_of, json_opening
-from keyhole.passages.gaps import Span, gap_line, insert_span
+from keyhole.passages.gaps import Span, gap_line, merge_spans
 from keyhole.records import Selection
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.measure import Measure, fits
@@ -43,12 +44,13 @@ def select_path(text: str, path: Sequence[str], max_chars: int, measure: Measure
     except (ValueError, RecursionError):
         return None
     shown, gap = OutputText(Output(text, "json"), 0, max_chars), len(gap_line(len(text), len(text)))
-    spans: list[Span] = []
-    for value in found:
-        tried = insert_span(spans, value, gap)
-        if sum(end - start for start, end in tried) > max_chars or not fits(shown.passages(tried), max_chars, measure):
-            break
-        spans = tried
+
+    def is_too_long(count: int) -> bool:
+        spans = merge_spans(found[:count], gap)
+        is_long = sum(end - start for start, end in spans) > max_chars
+        return is_long or not fits(shown.passages(spans), max_chars, measure)
+
+    spans = merge_spans(found[: bisect_left(range(1, len(found) + 1), True, key=is_too_long)], gap)
     if not spans:
         return None
     scores = (0.0,) * len(spans)

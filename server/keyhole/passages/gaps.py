@@ -66,11 +66,11 @@ def insert_span(spans: Sequence[Span], span: Span, least: int) -> list[Span]:
     return [*spans[:first], (start, end), *spans[last:]]
 
 
-def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """Return ranges in order, merged where they touch or overlap."""
+def merge_spans(spans: Iterable[Span], least: int = 0) -> list[Span]:
+    """Return ranges in order, merged where they overlap or are at most `least` characters away from each other."""
     merged: list[Span] = []
     for start, end in sorted(spans):
-        if merged and merged[-1][1] >= start:
+        if merged and start - merged[-1][1] <= least:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
