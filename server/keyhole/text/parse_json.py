@@ -15,6 +15,9 @@ MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 2_000_000
 """Values, at most. The tree of a repository of 100,000 files has about a million."""
 
+CONTAINERS: Final = frozenset({dict, list})
+"""The types of arrays and objects in a parsed value. A comparison of types takes a fifth of `isinstance`."""
+
 
 def parse_json(data: bytes | str) -> Any:
     """Return the value of JSON. Raises ValueError if it is malformed, nests too deeply or has too many values."""
@@ -39,13 +42,13 @@ def _count(data: bytes | str) -> tuple[int, int]:
 
 def _check_depth(value: Any) -> None:
     """Raise ValueError if a value has more than `MAX_DEPTH` levels."""
-    level = [value] if isinstance(value, dict | list) else []
+    level = [value] if type(value) in CONTAINERS else []
     for _ in range(MAX_DEPTH):
         level = [
             child
             for each in level
-            for child in (each.values() if isinstance(each, dict) else each)
-            if isinstance(child, dict | list)
+            for child in (each.values() if type(each) is dict else each)
+            if type(child) in CONTAINERS
         ]
         if not level:
             return
