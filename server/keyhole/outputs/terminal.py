@@ -11,7 +11,7 @@ import codecs
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from keyhole.text.clean import clean
+from keyhole.text.clean import clean, non_ascii
 from keyhole.text.lazy_pattern import lazy_pattern
 
 _BINARY = lazy_pattern("[\x01-\x06\x0e-\x1a]|\0{4}")
@@ -114,8 +114,9 @@ _INVISIBLE = lazy_pattern("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u
 
 def changes_of(output: str) -> set[str]:
     """Return what `terminal_text` changes in an output beside escape sequences and redrawn lines."""
-    changes = {change for sign, change in CHANGES if sign in output}
-    if not output.isascii() and _INVISIBLE.search(output):
+    foreign = non_ascii(output)
+    changes = {change for sign, change in CHANGES if sign in (output if sign.isascii() else foreign)}
+    if _INVISIBLE.search(foreign):
         changes.add("invisible characters are removed")
     return changes
 

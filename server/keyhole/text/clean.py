@@ -41,8 +41,6 @@ _INVISIBLE = lazy_pattern(f"[{_REMOVED}{_JOINERS}{_SELECTORS}{_REMOVED_ASTRAL}{_
 _MAYBE_INVISIBLE = lazy_pattern("{0}{0}*".format(f"[{_REMOVED}{_JOINERS}{_SELECTORS}\U0001bca0-\U0010ffff]"))
 """Runs that may contain invisible characters. The search for `_INVISIBLE` in all of a text takes ten times as long:
 `re` is fast for a class without many astral ranges, and if the pattern begins with it instead of a repetition."""
-_C0_CONTROLS = lazy_pattern("{0}{0}*".format("[\x00-\x08\x0b-\x1f\x7f]"))
-"""Removed first: one in ten characters of a binary file is one, and `_required_part` takes a microsecond for each."""
 _ESCAPE: Final = "\x1b"
 _INTRODUCERS: Final = "\x90\x98\x9b\x9d\x9e\x9f"
 """The first characters of `_ESCAPES`: what terminals read today, and those of one character. Almost no text has the
@@ -98,20 +96,22 @@ def clean(text: str) -> str:
             text = _without_escapes(text)
             if not has_suspect_characters(text):  # most outputs have colours and nothing else
                 return clean(text)
-        text = _MAYBE_INVISIBLE.sub(_required_parts, _C0_CONTROLS.sub("", text))
+        # Controls come first: one in ten characters of a binary file is one, and `_required_part` takes long for each.
+        text = _without_bytes(text, _CONTROLS)
+        if has_suspect_characters(text):
+            text = _MAYBE_INVISIBLE.sub(_required_parts, text)
     return _BLANK_CELLS.sub(" ", text) if "\u2800" in text else text
 
 
 def _without_escapes(text: str) -> str:
     """Return the text without escape sequences. To look for their first character takes a tenth of a pattern's time."""
-    if any(sign in text for sign in _INTRODUCERS):
-        return _ESCAPES.sub("", text)
+    signs = [sign for sign in (_ESCAPE, *_INTRODUCERS) if sign in text]
     pieces: list[str] = []
-    position, place = 0, text.find(_ESCAPE)
-    while place >= 0 and (escape := _ESCAPES.match(text, place)):
-        pieces.append(text[position:place])
-        position = escape.end()
-        place = text.find(_ESCAPE, position)
+    position = 0
+    for place in sorted(found.start() for sign in signs for found in re.finditer(sign, text)):
+        if place >= position and (escape := _ESCAPES.match(text, place)):
+            pieces.append(text[position:place])
+            position = escape.end()
     return "".join([*pieces, text[position:]])
 
 
@@ -122,12 +122,22 @@ def has_suspect_characters(text: str) -> bool:
         return len(data.translate(None, _CONTROLS)) != len(data)
     if len(text) > _SHORT:
         # Few characters of most texts are not ASCII, and a search in all of a text takes twice as long.
-        text = text.encode("utf-8", "surrogatepass").translate(None, _PRINTABLE).decode("utf-8", "surrogatepass")
+        text = _without_bytes(text, _PRINTABLE)
     if _SUSPECT.search(text):
         return True
     # Characters outside the Basic Multilingual Plane take two UTF-16 code units.
     astral = len(text.encode("utf-16-le", "surrogatepass")) != 2 * len(text)
     return astral and _SUSPECT_ASTRAL.search("".join(set(_ASTRAL.findall(text)))) is not None
+
+
+def non_ascii(text: str) -> str:
+    """Return a text without its ASCII characters. To search in it takes a tenth of a search in the text."""
+    return "" if text.isascii() else _without_bytes(text, bytes(range(128)))
+
+
+def _without_bytes(text: str, ascii: bytes) -> str:
+    """Return a text without some ASCII characters. No other character has such bytes in UTF-8."""
+    return text.encode("utf-8", "surrogatepass").translate(None, ascii).decode("utf-8", "surrogatepass")
 
 
 def count_invisible(text: str) -> int:
