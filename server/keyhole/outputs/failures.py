@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from math import log2
 from typing import Final
 
+from keyhole.outputs.lines import find_in_lines
 from keyhole.outputs.output import Mark
 from keyhole.outputs.repeats import template
 from keyhole.passages.gaps import Span
@@ -31,8 +33,6 @@ AGAIN_WEIGHT: Final = 0.5
 COUNT_WEIGHT: Final = 0.25
 """What a line loses for each doubling of the number of lines that begin as it does: what happens all the time is no
 failure."""
-MAX_BEGINNINGS: Final = 500
-"""Beginnings of lines that are counted. Each takes a third of a millisecond for a megabyte."""
 LOSS_BEFORE: Final = 1.2
 LOSSES_AFTER: Final = (0.8, 1.1, 1.4)
 PART_GAIN: Final = 0.25
@@ -51,10 +51,10 @@ _FAILURE_WORDS: Final = (
     "cannot", "reject", "unexpected", "timed out", "timeout", "segmentation fault", "not found", "exit code",
     "exit status",
 )  # fmt: skip
-"""Words with which programs of any kind report a failure. They are searched first, because the pattern is slow."""
+"""The beginnings of what programs of any kind report a failure with. The pattern is tried only where one is: it is slow."""
 _FAILURE = lazy_pattern(
     r"\b(?:errors?|fail(?:s|ed|ures?|ing)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|crash(?:ed)?|killed|denied"
-    r"|refused|undefined|cannot|rejects?|unexpected|timed? ?out|segmentation fault|not found|exit (?:code|status))\b"
+    r"|refused|undefined|cannot|rejects?|unexpected|timed out|timeout|segmentation fault|not found|exit (?:code|status))\b"
 )
 """The same words as words, in lower case: `failover` is none."""
 _NAMED_FAILURE = lazy_pattern(r"\w(?:Error|Exception)\b")
@@ -67,7 +67,8 @@ _HARMLESS: Final = (
     "warn", "retry", "echo ", "deprecated", "no error", "0 error", "0 fail", "failed: 0", "failed:  0", "failures: 0",
 )  # fmt: skip
 """Words of lines that name failures without being one: warnings, scripts, counts of none. In lower case."""
-_FIRST_WORDS = lazy_pattern(r"\s*(?:[^\s\d]+[ \t]+){0,2}[^\s\d]+")
+_BEGINNING = lazy_pattern(r"\n[ \t]*(?:[^\s\d]+[ \t]+){0,2}[^\s\d]+")
+"""The first words of a line, up to a number."""
 _PLACE = lazy_pattern(r"\.\w{1,5}:\d")
 """The place of a failure: a file and a line."""
 
@@ -83,14 +84,12 @@ def weigh_failures(text: str) -> dict[Span, float]:
     A line tells more if few lines begin as it does, if it announces a failure, names a place, and is late. The first
     failures of an output are often warnings; the last ones ended the run.
     """
-    lines = f"\n{text}"
-    counts: dict[str, int] = {}
+    lines, spans = f"\n{text}", _failure_lines(text)
+    counts = Counter(_BEGINNING.findall(lines)) if spans else Counter()
     scores: dict[Span, float] = {}
-    for span in _failure_lines(text):
-        head = _beginning(text[slice(*span)])
-        if head not in counts:
-            counts[head] = lines.count(f"\n{head}") if len(counts) < MAX_BEGINNINGS else 1
-        scores[span] = _telling(text, span) - COUNT_WEIGHT * log2(max(1, counts[head]))
+    for span in spans:
+        found = _BEGINNING.match(lines, span[0])
+        scores[span] = _telling(text, span) - COUNT_WEIGHT * log2(counts[found[0]] if found else 1)
     return scores
 
 
@@ -102,7 +101,8 @@ def order_failures(text: str, weights: Mapping[Span, float]) -> Iterator[Span]:
     """
     ends = list(islice(_lines_backwards(text, 0), END_LINES))
     yield from ends
-    last = {template(text[slice(*span)]): span for span in weights}
+    forms = template("\n".join(text[slice(*span)].rstrip("\n") for span in weights)).split("\n")
+    last = dict(zip(forms, weights, strict=False))  # without failures, there is one empty form
     scores = {span: weights[span] for span in last.values()}
     for span in _best_first(scores)[:MAX_WITH_NEIGHBOURS]:
         for neighbour, loss in _neighbours(text, span):
@@ -136,38 +136,32 @@ def _neighbours(text: str, span: Span) -> Iterator[tuple[Span, float]]:
         start = end if end < len(text) else 0
 
 
-def _beginning(line: str) -> str:
-    """Return the first words of a line, up to a number."""
-    found = _FIRST_WORDS.match(line)
-    return found[0] if found else line
-
-
 def _telling(text: str, line: Span) -> float:
     """Return how much the words of a line with a word of failure tell."""
     words = text[slice(*line)]
     score = line[0] / len(text) + (PLACE_WEIGHT if _PLACE.search(words) else 0.0)
-    if shouted := sum(form in words for form in _SHOUTED):
+    if shouted := sum(map(words.__contains__, _SHOUTED)):
         score += FORM_WEIGHT + (AGAIN_WEIGHT if shouted > 1 else 0.0)
     words = words.lower()
-    return score - FORM_WEIGHT if any(form in words for form in _HARMLESS) else score
+    return score - FORM_WEIGHT if any(map(words.__contains__, _HARMLESS)) else score
 
 
 def _failure_lines(text: str) -> list[Span]:
     """Return the beginnings of the last `MAX_FAILURE_LINES` lines with a word of failure, in order."""
     low = lower(text)
     starts: set[int] = set()
-    for word in _FAILURE_WORDS:
-        place = low.find(word)
-        while place >= 0:
-            starts.add(low.rfind("\n", 0, place) + 1)
-            end = low.find("\n", place)
-            place = low.find(word, end) if end >= 0 else -1
-    spans = []
-    for start in sorted(starts)[-MAX_FAILURE_LINES:]:
-        end = text.find("\n", start, start + MAX_FAILURE_LINE) + 1 or min(len(text), start + MAX_FAILURE_LINE)
-        if _FAILURE.search(low, start, end) or _NAMED_FAILURE.search(text, start, end):
-            spans.append((start, end))
-    return spans
+
+    def tells_failure(place: int) -> bool:
+        return bool(_FAILURE.match(low, place) or (place and _NAMED_FAILURE.match(text, place - 1)))
+
+    for place, _ in chain.from_iterable(find_in_lines(low, word, tells_failure) for word in _FAILURE_WORDS):
+        start = low.rfind("\n", 0, place) + 1
+        if place < start + MAX_FAILURE_LINE:
+            starts.add(start)
+    return [
+        (start, text.find("\n", start, start + MAX_FAILURE_LINE) + 1 or min(len(text), start + MAX_FAILURE_LINE))
+        for start in sorted(starts)[-MAX_FAILURE_LINES:]
+    ]
 
 
 def _lines_backwards(text: str, first: int) -> Iterator[Span]:

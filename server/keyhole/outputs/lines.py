@@ -5,7 +5,8 @@ Nothing is indexed, so this takes a few milliseconds for an output of 100,000 ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from math import log
 from typing import Final
 
@@ -46,15 +47,20 @@ def lines_with(text: str, words: str) -> Iterator[Span]:
 
 def _starts(low: str, word: str) -> dict[int, int]:
     """Return the starts of the first lines that contain a word, each with the word's offset."""
-    starts: dict[int, int] = {}
-    place = low.find(word)
-    while place >= 0 and len(starts) < MAX_LINES:
-        end = place + len(word)
-        if not is_inside_word(low, place):
-            starts[low.rfind("\n", 0, place) + 1] = place
-            end = low.find("\n", place)
-        place = low.find(word, end) if end >= 0 else -1
-    return starts
+    found = islice(find_in_lines(low, word, lambda place: not is_inside_word(low, place)), MAX_LINES)
+    return {low.rfind("\n", 0, place) + 1: place for place, _ in found}
+
+
+def find_in_lines(text: str, word: str, is_found: Callable[[int], object], start: int = 0) -> Iterator[Span]:
+    """Yield the first place of a word in each line from `start` for which `is_found` is true, and the line's end."""
+    place = text.find(word, start)
+    while place >= 0:
+        after = place + len(word)
+        if is_found(place):
+            after = text.find("\n", after)
+            after = len(text) if after < 0 else after
+            yield place, after
+        place = text.find(word, after)
 
 
 def ends_first(text: str, start: int = 0, end: int | None = None, head_share: float = HEAD_SHARE) -> Iterator[Span]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from math import log2
 from typing import Final
 
+from keyhole.outputs.lines import find_in_lines
 from keyhole.outputs.output import Mark
 from keyhole.outputs.parts import find_changes, find_commits, order_changes
 from keyhole.outputs.patterns import Pattern, Patterns, patterns_of
@@ -182,16 +184,13 @@ def _words(text: str, patterns: Patterns, start: int) -> Iterator[tuple[int, int
     """Yield the lines from `start` that contain a word that is no part of a longer one, with its pattern."""
     for pattern in patterns.words:
         for word in pattern.words:
-            found, place = 0, text.find(word, start)
-            while place >= 0 and found < MAX_MATCHES:
-                after = place + len(word)
-                if _is_joined(text, place) or _is_joined(text, after):
-                    place = text.find(word, after)
-                    continue
-                end = text.find("\n", after)
-                end = len(text) if end < 0 else end
+            found = find_in_lines(text, word, partial(_is_apart, text, len(word)), start)
+            for place, end in islice(found, MAX_MATCHES):
                 yield text.rfind("\n", 0, place) + 1, end, pattern
-                found, place = found + 1, text.find(word, end)
+
+
+def _is_apart(text: str, length: int, place: int) -> bool:
+    return not (_is_joined(text, place) or _is_joined(text, place + length))
 
 
 def _is_joined(text: str, offset: int) -> bool:

@@ -10,9 +10,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
+from keyhole.outputs.lines import find_in_lines
 from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 
@@ -34,7 +36,8 @@ class Family(NamedTuple):
 
 
 def _family(needle: str, begins: str, fails: str) -> Family:
-    first, last = (lazy_pattern(rf"^(?:{forms}).*$", re.MULTILINE) for forms in (begins, fails))
+    # A line break is found faster than the beginning of a line.
+    first, last = (lazy_pattern(rf"\n(?:{forms}).*", re.MULTILINE) for forms in (begins, fails))
     return Family(needle, first, last)
 
 
@@ -82,11 +85,14 @@ FAMILIES: Final = (
 
 _FAILED_RUN = lazy_pattern(r"##\[error\]|^::error\b|\bexit(?:ed with)? (?:code|status):? [1-9]", re.MULTILINE)
 """Marks that runners write at a failure, of GitHub Actions first."""
+_FAILED_RUN_WORDS: Final = ("##[error]", "::error", "exit code", "exit status", "exited with")
+"""The beginnings of what the pattern matches. It is tried only where one is: it takes 30 ms for a megabyte."""
 
 
 def is_failed_run(text: str) -> bool:
     """Return whether a text has a line with which a runner says that a step failed."""
-    return _FAILED_RUN.search(text) is not None or bool(find_failed(text))
+    is_mark = partial(_FAILED_RUN.match, text)
+    return any(any(find_in_lines(text, word, is_mark)) for word in _FAILED_RUN_WORDS) or bool(find_failed(text))
 
 
 def find_failed(text: str) -> tuple[Span, ...]:
@@ -105,14 +111,15 @@ def find_failed(text: str) -> tuple[Span, ...]:
 
 
 def _failed_of(text: str, family: Family) -> Iterator[Span]:
-    starts = sorted({0, *(match.start() for match in family.begins.finditer(text))})
+    lines = f"\n{text}"  # where a line break is found, the line after it begins in `text`
+    starts = sorted({0, *(match.start() for match in family.begins.finditer(lines))})
     last: Span | None = None
-    for match in islice(family.fails.finditer(text), MAX_EXAMINED):
+    for match in islice(family.fails.finditer(lines), MAX_EXAMINED):
         number = bisect_right(starts, match.start())
         start, after = starts[number - 1], starts[number] if number < len(starts) else len(text)
         if last is not None and last[0] != start:
             yield last
-        last = start, after if start == match.start() else min(len(text), match.end() + 1)
+        last = start, after if start == match.start() else min(len(text), match.end())
     if last is not None:
         yield last
 
