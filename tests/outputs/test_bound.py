@@ -182,10 +182,20 @@ def test_the_log_of_a_ci_run_shows_the_failure_with_its_step_and_without_the_tim
 
 
 def test_the_first_line_says_what_the_stored_text_lacks() -> None:
-    output = "".join(f"src/part{number}.py\0" for number in range(900))
+    store = retrieval({}).store
+    output = "".join(f"src/für{number}.py\r\n" for number in range(900)).encode("cp1252")
     for shown in (
-        bound(output, budget=1_000).text,
-        bound_blocks([output.encode()] * 400, None, 1_000, OutputFacts()).text,
+        bound(output, budget=1_000, store=store).text,
+        bound_blocks([output], None, 1_000, OutputFacts(), store=store).text,
+        bound_blocks([output] * 400, None, 1_000, OutputFacts(), store=store).text,
     ):
-        assert "Stored with changes: NUL is a line break." in shown.split("\n")[0]
-        assert "src/part1.py\n" in shown
+        assert shown.split("\n")[0].endswith(" Stored with changes: CRLF is LF, cp1252 is UTF-8.")
+        assert "src/für1.py\n" in shown
+    assert "Stored with" not in bound(output, budget=1_000).text
+
+
+def test_many_changes_of_the_stored_text_are_counted_in_a_short_result() -> None:
+    output = "word\r\n\x85\u2028\u2029\u2800\0\x01\x1b[1m\u200b" * 300
+    shown = bound(output, budget=MIN_BUDGET, store=retrieval({}).store, secret=SECRET, command="make x" * 20).text
+    assert "Stored with changes: CRLF is LF, NEL is a line break, NUL is removed, 6 more." in shown
+    assert len(shown) <= MIN_BUDGET

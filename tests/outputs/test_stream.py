@@ -24,12 +24,12 @@ def blocks_of(output: bytes, sizes: list[int]) -> list[bytes]:
 @given(st.binary(max_size=60) | OUTPUTS.map(str.encode) | OUTPUTS.map(lambda text: text.encode("utf-16")), st.data())
 def test_blocks_are_decoded_as_one_output(output: bytes, data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(0, 20), max_size=6))
-    assert "".join(decode_blocks(blocks_of(output, sizes))) == decode_output(output)
+    assert "".join(decode_blocks(blocks_of(output, sizes), set())) == decode_output(output)
 
 
 @given(st.lists(OUTPUTS, max_size=5))
 def test_the_pieces_of_an_output_are_its_terminal_text(blocks: list[str]) -> None:
-    assert "".join(terminal_pieces(blocks)) == terminal_text("".join(blocks))
+    assert "".join(terminal_pieces(blocks, set())) == terminal_text("".join(blocks))
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_lines")
 def test_a_long_line_is_read_in_bounded_pieces_that_end_at_spaces() -> None:
     line = "word " * 500
-    pieces = list(terminal_pieces(line[start : start + 30] for start in range(0, len(line), 30)))
+    pieces = list(terminal_pieces((line[start : start + 30] for start in range(0, len(line), 30)), set()))
     assert "".join(pieces) == line
     assert max(map(len, pieces)) <= 130
     assert all(piece.endswith(" ") for piece in pieces)
@@ -51,7 +51,7 @@ def test_a_long_line_is_read_in_bounded_pieces_that_end_at_spaces() -> None:
 @pytest.mark.usefixtures("short_lines")
 def test_a_progress_bar_of_any_length_is_its_last_state() -> None:
     blocks = [f"\r{percent:3} % done" for percent in range(101)] + ["\nend\n"]
-    assert "".join(terminal_pieces(blocks)) == "100 % done\nend\n"
+    assert "".join(terminal_pieces(blocks, set())) == "100 % done\nend\n"
 
 
 @pytest.mark.usefixtures("short_lines")
@@ -59,11 +59,11 @@ def test_a_progress_bar_of_any_length_is_its_last_state() -> None:
 @pytest.mark.parametrize("before", range(96, 106))
 def test_a_long_line_is_not_cut_within_a_sequence(sequence: str, before: int) -> None:
     line = "x" * before + sequence + "y" * 50
-    assert "".join(terminal_pieces([line[:102], line[102:]])) == terminal_text(line)
+    assert "".join(terminal_pieces([line[:102], line[102:]], set())) == terminal_text(line)
 
 
 def test_a_line_of_any_length_without_spaces_is_read() -> None:
     line = "x" * (MAX_LINE + 10)
-    pieces = list(terminal_pieces([line, line]))
+    pieces = list(terminal_pieces([line, line], set()))
     assert "".join(pieces) == 2 * line
     assert len(pieces) == 2

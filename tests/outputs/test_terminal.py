@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.outputs.terminal import changes_of, decode_output, terminal_text
+from keyhole.outputs.terminal import INVALID, changes_of, decode_output, terminal_text
 from tests.support.machine import allowed
 
 
@@ -66,14 +66,43 @@ def test_any_output_is_read_the_same_way_twice(output: str) -> None:
 @pytest.mark.parametrize(
     ("output", "changes"),
     [
-        ("plain\n\x1b[1mbold\x1b[0m\n", set()),
+        ("plain\ttext ✔️ é\n", set()),
+        ("\x1b[1mbold\x1b[0m\n", {"escape sequences are removed"}),
+        ("^[[1mbold^[[0m and ^[[2mdim^[[0m\n", {"escape sequences are removed"}),
         ("a\0b", {"NUL is a line break"}),
+        ("a\0\0\0\0b\x01", {"NUL is removed", "control characters are removed"}),
+        ("a\fb", {"control characters are removed"}),
         ("a\r\nb\u2028c", {"CRLF is LF", "U+2028 is a line break"}),
-        ("a\u202eb", {"invisible characters are removed"}),
+        ("a\rb\n", {"redrawn lines are their last state"}),
+        ("a\x08b\n", {"redrawn lines are their last state"}),
+        ("a\x85b", {"NEL is a line break"}),
+        ("a\u2800b", {"blank Braille cells are spaces"}),
+        *((f"a{sign}b", {"invisible characters are removed"}) for sign in "\u202e\u200b\u200d\ufeff\xad\x9c\U000e0041"),
     ],
 )
 def test_what_the_stored_text_lacks_is_named(output: str, changes: set[str]) -> None:
-    assert changes_of(output) == changes
+    assert set(changes_of(output, terminal_text(output))) == changes
+
+
+@pytest.mark.parametrize(
+    ("data", "changes"),
+    [
+        ("naïve \\x".encode(), set()),
+        ("naïve \\x".encode("utf-16"), {"utf-16 is UTF-8"}),
+        ("“Schöne” Grüße".encode("cp1252"), {"cp1252 is UTF-8"}),
+        (b"caf\xe9", {INVALID}),
+    ],
+)
+def test_what_decoding_changes_is_named(data: bytes, changes: set[str]) -> None:
+    found: set[str] = set()
+    decode_output(data, found)
+    assert found == changes
+
+
+@given(st.text("a\n\r\x08\x1b[m\0\f\x85\u2028\u200b\u200d✔\ufe0f\u2800\ue000\x9b^\ufdd0", max_size=40))
+def test_a_stored_text_that_differs_from_the_output_says_how(output: str) -> None:
+    text = terminal_text(output)
+    assert (text == output) is (not set(changes_of(output, text)))
 
 
 @given(st.text("aé語Ж \n\t[]:;9m", max_size=60))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from keyhole.outputs.envelope import take_prefixes_for
@@ -41,6 +42,8 @@ WHOLE_CHARS: Final = 64_000
 """Maximum characters of an output that is ranked whole, in 15 ms. Of a larger output, an excerpt is ranked."""
 EXCERPT_BUDGETS: Final = 3
 """Minimum size of an excerpt, in budgets, so that there are lines to choose from."""
+CHANGES_DIVISOR: Final = 8
+"""The names of the changes of the stored text take at most one part in this many of a result."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""
 
@@ -90,8 +93,9 @@ def bound(
     Raises KeyholeError: invalid_argument for an unknown kind or a budget below `MIN_BUDGET`, store_unavailable.
     """
     check_options(kind, budget)
-    text = output if isinstance(output, str) else decode_output(output)
-    facts = OutputFacts(command or "", name or "", kind, exit_status, folder)
+    changes: set[str] = set()
+    text = output if isinstance(output, str) else decode_output(output, changes)
+    facts = OutputFacts(command or "", name or "", kind, exit_status, folder, changes=frozenset(changes))
     return bound_text(text, query, budget, facts, keep_in_store(store) if store else None, secret, now)
 
 
@@ -116,7 +120,8 @@ def read_and_keep(
     those of the command, if there is no query. The other arguments are those of `bound`.
     """
     text = terminal_text(output)
-    read = read_stored(text, query, budget, facts)._replace(changes=tuple(sorted(changes_of(output))))
+    changes = sorted(facts.changes.union(changes_of(output, text)))
+    read = read_stored(text, query, budget, facts)._replace(changes=tuple(changes))
     id = ""
     if keep is not None:
         kept = name_text(secret, read.kind, text, facts, now)
@@ -166,6 +171,13 @@ def read_stored(text: str, query: str | None, budget: int, facts: OutputFacts) -
     return read._replace(envelope=envelope, parts=envelope.parts(len(bare)) or read.parts) if envelope else read
 
 
+def _name_changes(changes: Sequence[str], limit: int) -> str:
+    """Return the changes that fit `limit` characters, and the number of the others."""
+    shown = [text for text in accumulate(changes, "{}, {}".format) if len(text) <= limit]
+    more = len(changes) - len(shown)
+    return ", ".join([*shown[-1:], *([f"{more} more"] if more else [])])
+
+
 def render_output(
     output: Output, lines: int, query: str | None, budget: int, facts: OutputFacts, id: str, secret: bytes,
     topic: Sequence[str] = (),
@@ -177,7 +189,13 @@ def render_output(
     """
     total = output.total
     head = OutputHead(
-        output.kind, total, lines, round(total / CHARS_PER_TOKEN), facts.title, facts.exit_status, output.changes
+        output.kind,
+        total,
+        lines,
+        round(total / CHARS_PER_TOKEN),
+        facts.title,
+        facts.exit_status,
+        _name_changes(output.changes, budget // CHANGES_DIVISOR) if id else "",
     )
     longest = {"offset": total, "limit": WINDOW_CHARS}
     empty = bounded_text(head, Shown(total), secret, id, longest, names_command=facts.names_command)

@@ -51,10 +51,12 @@ _FAILURE_WORDS: Final = (
     "cannot", "reject", "unexpected", "timed out", "timeout", "segmentation fault", "not found", "exit code",
     "exit status",
 )  # fmt: skip
-"""The beginnings of what programs of any kind report a failure with. The pattern is tried only where one is: it is slow."""
+"""The beginnings of the words with which programs report a failure. The pattern is slow, and is tried only where one
+is."""
 _FAILURE = lazy_pattern(
     r"\b(?:errors?|fail(?:s|ed|ures?|ing)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|crash(?:ed)?|killed|denied"
-    r"|refused|undefined|cannot|rejects?|unexpected|timed out|timeout|segmentation fault|not found|exit (?:code|status))\b"
+    r"|refused|undefined|cannot|rejects?|unexpected|timed out|timeout|segmentation fault|not found"
+    r"|exit (?:code|status))\b"
 )
 """The same words as words, in lower case: `failover` is none."""
 _NAMED_FAILURE = lazy_pattern(r"\w(?:Error|Exception)\b")

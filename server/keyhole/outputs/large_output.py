@@ -13,7 +13,7 @@ from keyhole.outputs.bound import Bounded, bound_text, check_options, render_out
 from keyhole.outputs.excerpt import examine, needles_of, read_excerpt
 from keyhole.outputs.keep import keep_in_store, name_text, output_words
 from keyhole.outputs.read import Output, decode_output
-from keyhole.outputs.terminal import changes_of, decode_blocks, terminal_pieces
+from keyhole.outputs.terminal import decode_blocks, terminal_pieces
 from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
 from keyhole.store.chunks import TextFile
 from keyhole.text.output_facts import LARGE_CHARS, OutputFacts
@@ -48,7 +48,9 @@ def bound_blocks(
         if len(begun) > LARGE_CHARS:
             break
     else:
-        text = decode_output(bytes(begun))
+        changes: set[str] = set()
+        text = decode_output(bytes(begun), changes)
+        facts = facts._replace(changes=frozenset(changes))
         try:
             return bound_text(text, query, budget, facts, keep_in_store(store) if store else None, secret, now)
         except KeyholeError as error:
@@ -83,13 +85,7 @@ def read_blocks(
     """Write the text of an output into a file, and return it with the excerpt that is ranked."""
     chooser = ExcerptChooser(needles_of(query, facts.command))
     changes: set[str] = set()
-
-    def note_changes(decoded: Iterable[str]) -> Iterator[str]:
-        for block in decoded:
-            changes.update(changes_of(block))
-            yield block
-
-    text = TextFile(file, examine(terminal_pieces(note_changes(decode_blocks(blocks))), chooser))
+    text = TextFile(file, examine(terminal_pieces(decode_blocks(blocks, changes), changes), chooser))
     excerpt = make_excerpt(chooser.choose(), text.chars, text.read)
     return text, read_excerpt(excerpt, query, facts)._replace(changes=tuple(sorted(changes)))
 

@@ -23,8 +23,8 @@ class OutputHead(NamedTuple):
     """The command line, in which secrets are masked, or the name of the file."""
     exit_status: int | None = None
     """The exit status of the command, None if it is unknown."""
-    changes: tuple[str, ...] = ()
-    """What the stored text lacks of the output."""
+    changes: str = ""
+    """How the stored text differs from the output."""
 
 
 def bounded_text(
@@ -47,5 +47,5 @@ def bounded_text(
 
 def _first_line(head: OutputHead, shown: Shown) -> str:
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    changes = f" Stored with changes: {', '.join(head.changes)}." if head.changes else ""
+    changes = f" Stored with changes: {head.changes}." if head.changes else ""
     return f"{describe_output(head.kind, head.title, head.exit_status)}: {size}; {shown.chars:,} shown.{changes}"

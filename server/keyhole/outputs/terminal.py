@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
-from keyhole.text.clean import clean, non_ascii
+from keyhole.text.clean import clean, invisible_signs
 from keyhole.text.lazy_pattern import lazy_pattern
 
 _BINARY = lazy_pattern("[\x01-\x06\x0e-\x1a]|\0{4}")
@@ -33,21 +34,22 @@ UTF16_SHARE: Final = 0.4
 CODE_PAGE_SHARE: Final = 0.8
 MIN_RUNS: Final = 2
 """Share of the runs of bytes above 127 that must be pairs (GB 18030, the code page of Windows in China) or letters
-within words (Windows-1252), and the smallest number of such runs: a single byte is stored as a hexadecimal number."""
+and quotes (Windows-1252), and the smallest number of such runs: a single byte is stored as a hexadecimal number."""
 _HIGH_RUN = lazy_pattern(r"[\x80-\xff]+")
-_WESTERN_LETTER = lazy_pattern(r"(?<![\x80-\xff])[\xc0-\xff]{1,2}(?=[A-Za-z\s.,:)\"'])")
+_WESTERN_LETTER = lazy_pattern(r"(?<![\x80-\xff])[\x91-\x97\xc0-\xff]{1,2}(?=[A-Za-z\s.,:)\"'])")
 _CONTROLS = lazy_pattern(r"[\x00-\x06\x0e-\x1a]")
 """Characters of binary data."""
+INVALID: Final = "bytes that are not valid are hexadecimal numbers"
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""
 
 
-def decode_output(data: bytes) -> str:
-    r"""Return the text of an output, in the encoding of `find_encoding`.
+def decode_output(data: bytes, changes: set[str] | None = None) -> str:
+    r"""Return the text of an output, in the encoding of `find_encoding`. What decoding changes is added to `changes`.
 
     A byte that is not valid becomes its hexadecimal value, such as `\xe9`, so that it can be recovered from the text.
     """
-    return data.decode(find_encoding(data[:SAMPLE_BYTES]), ERRORS)
+    return "".join(decode_blocks([data], set() if changes is None else changes))
 
 
 def find_encoding(sample: bytes) -> str:
@@ -99,26 +101,33 @@ def terminal_text(output: str) -> str:
 
 
 CHANGES: Final = (
-    ("\0", "NUL is a line break"),
     ("\r\n", "CRLF is LF"),
-    ("\x0c", "form feeds are removed"),
-    ("\x0b", "vertical tabs are removed"),
     ("\x85", "NEL is a line break"),
     ("\u2028", "U+2028 is a line break"),
     ("\u2029", "U+2029 is a line break"),
+    ("\u2800", "blank Braille cells are spaces"),
 )
 """Characters that the stored text lacks, each with a description of the change."""
-_INVISIBLE = lazy_pattern("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Soft hyphens, spaces without width and the marks of text direction, which may hide what a text says."""
+_OTHER_CONTROLS: Final = bytes([*range(1, 8), 11, 12, *range(14, 27), *range(28, 32), 127])
+"""Control characters beside those of line breaks, redrawn lines and escape sequences."""
 
 
-def changes_of(output: str) -> set[str]:
-    """Return what `terminal_text` changes in an output beside escape sequences and redrawn lines."""
-    foreign = non_ascii(output)
-    changes = {change for sign, change in CHANGES if sign in (output if sign.isascii() else foreign)}
-    if _INVISIBLE.search(foreign):
-        changes.add("invisible characters are removed")
-    return changes
+def changes_of(output: str, text: str) -> Iterator[str]:
+    """Yield what `terminal_text` changed in an output. `text`: its result."""
+    if text == output:
+        return
+    yield from (change for sign, change in CHANGES if sign in output)
+    if "\0" in output:
+        yield "NUL is removed" if _BINARY.search(output) else "NUL is a line break"
+    if output.count("\r") > output.count("\r\n") or "\x08" in output or _UP.search(output):
+        yield "redrawn lines are their last state"
+    if "\x1b" in output or _CARET_COLOUR.search(output):
+        yield "escape sequences are removed"
+    data = output.encode("utf-8", "surrogatepass")
+    if len(data.translate(None, _OTHER_CONTROLS)) < len(data):
+        yield "control characters are removed"
+    if not output.isascii() and any(output.count(sign) > text.count(sign) for sign in invisible_signs(output)):
+        yield "invisible characters are removed"
 
 
 def _join_redrawn(text: str) -> str:
@@ -175,28 +184,31 @@ MAX_SEQUENCE: Final = 128
 """Characters of an escape sequence that a cut does not divide."""
 
 
-def decode_blocks(blocks: Iterable[bytes]) -> Iterator[str]:
-    """Yield the text of an output that arrives in blocks. All of it is decoded as `decode_output` does."""
-    decoder = None
-    begun = b""
+def decode_blocks(blocks: Iterable[bytes], changes: set[str]) -> Iterator[str]:
+    """Yield the text of an output that arrives in blocks, as `decode_output` does."""
+    blocks, begun = iter(blocks), b""
     for block in blocks:
-        if decoder is None:
-            begun += block
-            if len(begun) < SAMPLE_BYTES:
-                continue
-            decoder, block = _decoder(begun), begun
-        if text := decoder.decode(block):
+        begun += block
+        if len(begun) >= SAMPLE_BYTES:
+            break
+    encoding = find_encoding(begun[:SAMPLE_BYTES])
+    if encoding != "utf-8":
+        changes.add(f"{encoding} is UTF-8")
+    decoder = codecs.getincrementaldecoder(encoding)(ERRORS)
+    for block in chain([begun], blocks):
+        text = decoder.decode(block)
+        if text.count("\\x") > block.replace(b"\0", b"").count(b"\\x"):
+            changes.add(INVALID)
+        if text:
             yield text
-    yield (decoder or _decoder(begun)).decode(b"" if decoder else begun, True)
+    if rest := decoder.decode(b"", True):
+        changes.add(INVALID)
+        yield rest
 
 
-def _decoder(begun: bytes) -> codecs.IncrementalDecoder:
-    """Return the decoder for an output that begins with these bytes."""
-    return codecs.getincrementaldecoder(find_encoding(begun[:SAMPLE_BYTES]))(ERRORS)
-
-
-def terminal_pieces(blocks: Iterable[str]) -> Iterator[str]:
+def terminal_pieces(blocks: Iterable[str], changes: set[str]) -> Iterator[str]:
     """Yield in pieces what a terminal shows at the end of an output. A piece ends with a line, unless the line is long.
+    What this changes is added to `changes`.
 
     Joined, they are the `terminal_text` of the joined blocks, if no line is longer than `MAX_LINE` and the cursor moves
     only over lines of its own block.
@@ -207,11 +219,16 @@ def terminal_pieces(blocks: Iterable[str]) -> Iterator[str]:
         if not (cut := pending.rfind("\n") + 1) and len(pending) > MAX_LINE:
             pending = _without_overwritten(pending)
             cut = _cut(pending) if len(pending) > MAX_LINE else 0
-        if piece := terminal_text(pending[:cut]):
-            yield piece
+        yield from _shown(pending[:cut], changes)
         pending = pending[cut:]
-    if piece := terminal_text(pending):
-        yield piece
+    yield from _shown(pending, changes)
+
+
+def _shown(output: str, changes: set[str]) -> Iterator[str]:
+    text = terminal_text(output)
+    changes.update(changes_of(output, text))
+    if text:
+        yield text
 
 
 def _without_overwritten(line: str) -> str:

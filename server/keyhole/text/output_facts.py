@@ -54,6 +54,8 @@ class OutputFacts(NamedTuple):
     """The folder in which the command ran."""
     names_command: bool = False
     """True if its reader may have no tool `read_artifact`, but can run commands."""
+    changes: frozenset[str] = frozenset()
+    """What decoding its bytes changed, as `decode_output` in outputs/terminal.py says."""
 
     @property
     def title(self) -> str:
