@@ -13,7 +13,7 @@ from keyhole.outputs.output import Output, OutputPart
 from keyhole.outputs.parts import LINES_BY_FILE
 from keyhole.outputs.records import MAX_INNER, inner_address
 from keyhole.outputs.repeats import template
-from keyhole.passages.gaps import Span, gap_line, shown_part
+from keyhole.passages.gaps import Span, find_gaps, gap_line, shown_part
 from keyhole.text.escape import escape_gap_lines
 
 # Sum the entries of a summary by folder, for a summary in which not all entries fit. Pure.
@@ -155,6 +155,11 @@ class OutputText:
         """Return an upper bound of the characters by which `passages` grows if these spans are shown too."""
         marks = sum(2 + bisect_left(self._joints, end) - bisect_right(self._joints, start) for start, end in spans)
         return sum(end - start for start, end in spans) + self._max_mark * marks
+
+    def least_chars(self, spans: Sequence[Span]) -> int:
+        """Return a lower bound of the characters of `passages`: those of the spans and of the marks without labels."""
+        gaps = find_gaps(self._total, [self.place(span) for span in self.split(spans)])
+        return sum(end - start for start, end in spans) + sum(len(gap_line(*gap)) for gap in gaps)
 
     def split(self, spans: Sequence[Span]) -> Sequence[Span]:
         """Return the spans, cut where characters of the larger text are missing."""

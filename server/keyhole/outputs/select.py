@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from keyhole.outputs.failures import FAILING_KINDS
@@ -69,6 +69,8 @@ MIN_CUT: Final = 120
 """Minimum characters of a range that is cut because the whole of it does not fit."""
 MAX_CANDIDATES: Final = 3_000
 """Maximum number of ranges that are tried: a large budget shows some hundreds."""
+MAX_FAILED: Final = 8
+"""Maximum number of ranges of an order that do not fit. Then no further ones of it are tried."""
 
 _TAG = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
@@ -313,39 +315,52 @@ def _pack(
 ) -> list[Span]:
     """Add ranges in order of priority while they fit. A range that does not fit is left out; a shorter one may follow.
 
-    `orders`: extended ranges, each with the range itself, which is shown alone or cut if the extended one does not fit.
+    `orders`: extended ranges, each with the range itself. The first one of each order is cut if it does not fit.
     `limits`: for each order, the maximum size of all ranges after one of its ranges is added.
     """
-    gap = measure("\n" + gap_line(len(text), len(text)))
-    packed: list[Span] = []
-    most = 0
-    """Upper bound of the size of the packed ranges. While it fits, they need not be rendered to measure them."""
+    packing = _Packing(shown, text, measure)
     for order, max_size in zip(orders, limits, strict=True):
         failed = 0
-        for number, (extended, span) in enumerate(order):
-            room = max_size - most - 2 * gap
-            cut = span[0], min(span[1], span[0] + room)
-            choices = [extended, cut] if not number and room >= MIN_CUT else [extended]
-            for choice in dict.fromkeys(choices):
-                pieces = uncovered(choice, packed)
-                if not pieces:
-                    break
-                tried = packed
-                for piece in pieces:
-                    tried = insert_span(tried, piece, gap)
-                if len(tried) > len(packed) and _is_bare(text, pieces):
-                    break
-                size = most + shown.most_chars(pieces) if measure is len else max_size + 1
-                if size > max_size:
-                    size = _size_up_to(shown, tried, max_size, measure)
-                if size <= max_size:
-                    packed, most = tried, size
-                    break
-            else:
-                failed += 1
-            if failed > 8 or number >= MAX_CANDIDATES:
+        for number, (extended, span) in enumerate(islice(order, MAX_CANDIDATES)):
+            is_added = packing.add(extended, max_size) or (not number and packing.add_beginning(span, max_size))
+            failed += not is_added
+            if failed > MAX_FAILED:
                 break
-    return packed
+    return packing.spans
+
+
+class _Packing:
+    """Ranges that are shown, to which others are added while they fit."""
+
+    def __init__(self, shown: OutputText, text: str, measure: Measure) -> None:
+        self._shown = shown
+        self._text = text
+        self._measure = measure
+        self._gap = measure("\n" + gap_line(len(text), len(text)))
+        self._most = 0
+        """Upper bound of the size of the ranges. While it fits, they need not be rendered to measure them."""
+        self.spans: list[Span] = []
+
+    def add(self, span: Span, max_size: int) -> bool:
+        """Add a range if all then fit `max_size`. Return False if they do not. A range that says nothing is skipped."""
+        pieces = uncovered(span, self.spans)
+        tried = self.spans
+        for piece in pieces:
+            tried = insert_span(tried, piece, self._gap)
+        if not pieces or (len(tried) > len(self.spans) and _is_bare(self._text, pieces)):
+            return True
+        size = self._most + self._shown.most_chars(pieces) if self._measure is len else max_size + 1
+        if size > max_size:
+            size = _size_up_to(self._shown, tried, max_size, self._measure)
+        if size > max_size:
+            return False
+        self.spans, self._most = tried, size
+        return True
+
+    def add_beginning(self, span: Span, max_size: int) -> bool:
+        """Add as much of a range as fits, from its beginning. Return False if there is too little room."""
+        room = max_size - self._most - 2 * self._gap
+        return room >= MIN_CUT and self.add((span[0], min(span[1], span[0] + room)), max_size)
 
 
 def _is_bare(text: str, pieces: Sequence[Span]) -> bool:
@@ -357,7 +372,7 @@ def _is_bare(text: str, pieces: Sequence[Span]) -> bool:
 
 def _size_up_to(shown: OutputText, spans: Sequence[Span], max_size: int, measure: Measure) -> int:
     """Return the size of ranges as they are shown; if they exceed `max_size`, return any larger number."""
-    if sum(end - start for start, end in spans) > max_size:
+    if sum(end - start for start, end in spans) > max_size or shown.least_chars(spans) > max_size:
         return max_size + 1
     passages = shown.passages(spans)
     return measure(passages) if fits(passages, max_size, measure) else max_size + 1
