@@ -123,3 +123,15 @@ def test_a_budget_that_is_too_small_is_an_error_before_anything_is_read() -> Non
     with pytest.raises(KeyholeError):
         bound_blocks(blocks, None, 10, OutputFacts())
     assert len(list(blocks)) == len(list(blocks_of(LOG.encode())))
+
+
+def test_the_only_failure_of_a_large_output_is_shown_among_thousands_of_warnings(store: MemoryStore) -> None:
+    lines = [
+        f"{n:08} checking whether errors are fatal... no error found\n" if n % 50 else f"{n:08} retry after timeout\n"
+        for n in range(60_000)
+    ]
+    lines[30_000] = "src/winch/gear.c:418:12: error: 'ratio' undeclared\nmake[2]: *** [gear.o] Error 1\n"
+    text = "".join([*lines, "Finished: FAILURE\n"])
+    shown = bound_blocks(blocks_of(text.encode()), None, 2_000, OutputFacts(), store=store, secret=SECRET).text
+    assert lines[30_000] in shown
+    assert "Finished: FAILURE\n" in shown

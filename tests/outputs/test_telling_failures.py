@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from keyhole import bound
-from keyhole.outputs.failures import MAX_FAILURE_LINE, telling_failures
+from keyhole.outputs.failures import MAX_FAILURE_LINE, MAX_FORMS, FailureFinder, telling_failures
 
 
 def first(text: str, count: int) -> list[str]:
@@ -91,3 +91,30 @@ def test_a_long_log_shows_its_last_failure_among_thousands_of_warnings(lines: in
     shown = bound(log, budget=2_000).text
     assert "engine.c:41:7: error: no member named speed" in shown
     assert "make: *** [all] Error 2" in shown
+
+
+def test_the_failure_in_the_middle_of_a_text_of_any_length_is_found_with_the_lines_around_it() -> None:
+    noise = [
+        f"{n:08} checking whether errors are fatal... no error found\n{n:08} the pump was read\n" for n in range(900)
+    ]
+    failure = "src/winch/gear.c:418:12: error: 'ratio' undeclared\n  418 |  return ratio;\nmake: *** Error 1\n"
+    finder, text = FailureFinder(), "".join([*noise, failure, *noise])
+    for start in range(0, len(text), 20_000):
+        finder.add(text[start : start + 20_000])
+    best = next(finder.spans(10_000))
+    assert failure in text[slice(*best)]
+    assert best[1] - best[0] < 4_000
+
+
+def test_a_finder_keeps_few_of_many_different_failures() -> None:
+    words = ["".join(chr(97 + n // 26**place % 26) for place in range(4)) for n in range(3 * MAX_FORMS)]
+    finder, size = FailureFinder(), 0
+    for start in range(0, len(words), 500):
+        piece = "".join(f"{word}: warning: error\n" for word in words[start : start + 500])
+        finder.add(piece + "a.c:7: FATAL ERROR\n" * (start == 1_000))
+        size += len(piece)
+    spans = list(finder.spans(10**9))
+    assert MAX_FORMS <= len(spans) <= 2 * MAX_FORMS
+    assert size > spans[0][0] > 0
+    assert not list(finder.spans(10))
+    assert not list(FailureFinder().spans(10_000))

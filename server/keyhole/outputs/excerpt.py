@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyhole.outputs.envelope import take_prefixes_for
-from keyhole.outputs.failures import telling_failures
+from keyhole.outputs.failures import FailureFinder, telling_failures
 from keyhole.outputs.marks import find_key_marks
 from keyhole.outputs.output import of_larger_text
 from keyhole.outputs.read import Output, command_words, read_lines, read_parts, recognise
@@ -19,7 +19,6 @@ from keyhole.passages.gaps import merge_spans
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from keyhole.outputs.output import Mark
     from keyhole.passages.excerpt import Needle
     from keyhole.passages.gaps import Span
     from keyhole.text.output_facts import OutputFacts
@@ -32,8 +31,10 @@ EXCERPT_CHARS: Final = 48_000
 """Characters of the smallest excerpt: several times the largest default budget."""
 FAILED_SHARE: Final = 0.75
 """Share of an excerpt that is chosen from the sections that failed, if there are any."""
-LAST_SHARE: Final = 0.1
+LAST_SHARE: Final = 0.2
 """Share of an excerpt for the last lines with a word of failure."""
+FAILURE_SHARE: Final = 0.5
+"""Share of the excerpt of an output that is too large for memory for its failures with the lines around them."""
 SHARE: Final = 20
 """An excerpt of a text in memory is a twentieth of it, if that is more than EXCERPT_CHARS."""
 
@@ -56,10 +57,11 @@ def read_by_excerpt(text: str, kind: str, needles: Sequence[Needle], least: int 
     for section in failed:
         spans += _choose(text, section, needles, int(most * FAILED_SHARE / len(failed)))
     if kind in SECTIONED_KINDS:
-        spans += _first_of(telling_failures(text), int(most * LAST_SHARE))
+        spans += _whole_lines(text, telling_failures(text), int(most * LAST_SHARE))
     key_marks = [*find_key_marks(text, kind), *whole.marks]
+    heaviest = (mark[:2] for mark in sorted(key_marks, key=lambda mark: -mark[2]))
     asked = [(start, min(end, start + STRETCH_CHARS)) for start, end in whole.asked]
-    spans = merge_spans([*spans, *asked, *_up_to(text, key_marks, most)])
+    spans = merge_spans([*spans, *asked, *_whole_lines(text, heaviest, most)])
     excerpt = make_excerpt(spans, len(text), lambda start, end: text[start:end])
     failed_there = [place for span in failed if (place := _overlap(span, spans))]
     places = _inside([mark[:2] for mark in key_marks], spans)
@@ -85,15 +87,6 @@ def _choose(text: str, cuts: Sequence[int], needles: Sequence[Needle], most: int
     return [(start + cuts[0], end + cuts[0]) for start, end in chooser.choose(most)]
 
 
-def _first_of(spans: Iterable[Span], most: int) -> Iterator[Span]:
-    """Yield the first spans, of `most` characters in all."""
-    for start, end in spans:
-        most -= end - start
-        if most < 0:
-            return
-        yield start, end
-
-
 def _overlap(section: Span, spans: Sequence[Span]) -> Span | None:
     """Return the offsets of a section in the excerpt that consists of `spans`; None if the excerpt has none of it."""
     before = [0, *accumulate(end - start for start, end in spans)]
@@ -116,9 +109,9 @@ def _cuts(text: str, records: Sequence[Span]) -> Iterator[int]:
             yield position
 
 
-def _up_to(text: str, marks: Iterable[Mark], most: int) -> Iterator[Span]:
-    """Yield the lines of the marks with the largest weights, of `most` characters in all."""
-    for start, end, _ in sorted(marks, key=lambda mark: -mark[2]):
+def _whole_lines(text: str, spans: Iterable[Span], most: int) -> Iterator[Span]:
+    """Yield the spans to the ends of their lines, those that fit `most` characters in all."""
+    for start, end in spans:
         end = text.find("\n", end - 1) + 1 or len(text)
         most -= end - start
         if most >= 0:
@@ -136,11 +129,23 @@ def _inside(ranges: Sequence[Span], spans: Sequence[Span]) -> Iterator[tuple[int
             yield number, (start + offset, end + offset)
 
 
-def examine(pieces: Iterable[str], chooser: ExcerptChooser) -> Iterator[str]:
-    """Yield the pieces of a text unchanged, and show each of them to the chooser of its excerpt."""
-    for piece in pieces:
-        chooser.add(piece)
-        yield piece
+class OutputExcerpt:
+    """Chooses the excerpt of an output that is too large for memory: its ends, `needles`, and its failures."""
+
+    def __init__(self, needles: Sequence[Needle]) -> None:
+        self._chooser, self._finder = ExcerptChooser(needles, failures=()), FailureFinder()
+
+    def examine(self, pieces: Iterable[str]) -> Iterator[str]:
+        """Yield the pieces of the text unchanged, and look for what the excerpt shall have."""
+        for piece in pieces:
+            self._chooser.add(piece)
+            self._finder.add(piece)
+            yield piece
+
+    def spans(self) -> tuple[Span, ...]:
+        """Return the offsets of the excerpt in order."""
+        chars = int(MAX_CHARS * FAILURE_SHARE)
+        return tuple(merge_spans([*self._finder.spans(chars), *self._chooser.choose(MAX_CHARS - chars)]))
 
 
 def read_excerpt(excerpt: Excerpt, query: str | None, facts: OutputFacts) -> Output:

@@ -46,6 +46,12 @@ MAX_WITH_NEIGHBOURS: Final = 150
 COMMON_WEIGHT: Final = 1.0
 """What the weight of a line lacks to this number is taken from the weight of its mark."""
 
+MAX_FORMS: Final = 4_000
+"""Failures of different forms that are kept of a text of any length: about 2 MB."""
+CHARS_BEFORE: Final = 1_000
+CHARS_AFTER: Final = 2_000
+"""Characters around a failure that are kept with it: what was done before, and the trace that follows."""
+
 _FAILURE_WORDS: Final = (
     "error", "fail", "fatal", "exception", "panic", "abort", "crash", "killed", "denied", "refused", "undefined",
     "cannot", "reject", "unexpected", "timed out", "timeout", "segmentation fault", "not found", "exit code",
@@ -91,7 +97,8 @@ def weigh_failures(text: str) -> dict[Span, float]:
     scores: dict[Span, float] = {}
     for span in spans:
         found = _BEGINNING.match(lines, span[0])
-        scores[span] = _telling(text, span) - COUNT_WEIGHT * log2(counts[found[0]] if found else 1)
+        position = span[0] / len(text)
+        scores[span] = position + _telling(text[slice(*span)]) - COUNT_WEIGHT * log2(counts[found[0]] if found else 1)
     return scores
 
 
@@ -138,14 +145,13 @@ def _neighbours(text: str, span: Span) -> Iterator[tuple[Span, float]]:
         start = end if end < len(text) else 0
 
 
-def _telling(text: str, line: Span) -> float:
+def _telling(line: str) -> float:
     """Return how much the words of a line with a word of failure tell."""
-    words = text[slice(*line)]
-    score = line[0] / len(text) + (PLACE_WEIGHT if _PLACE.search(words) else 0.0)
-    if shouted := sum(map(words.__contains__, _SHOUTED)):
+    score = PLACE_WEIGHT if _PLACE.search(line) else 0.0
+    if shouted := sum(form in line for form in _SHOUTED):
         score += FORM_WEIGHT + (AGAIN_WEIGHT if shouted > 1 else 0.0)
-    words = words.lower()
-    return score - FORM_WEIGHT if any(map(words.__contains__, _HARMLESS)) else score
+    line = line.lower()
+    return score - FORM_WEIGHT if any(form in line for form in _HARMLESS) else score
 
 
 def _failure_lines(text: str) -> list[Span]:
@@ -174,3 +180,55 @@ def _lines_backwards(text: str, first: int) -> Iterator[Span]:
         if not text[start:end].isspace():
             yield start, min(end, start + MAX_FAILURE_LINE)
         end = start
+
+
+class FailureFinder:
+    """Finds the lines that tell most of a failure in a text of any length that is added piece by piece.
+
+    Of lines that differ only in numbers, the last one is kept, with the lines around it in its piece.
+    """
+
+    def __init__(self) -> None:
+        self._chars = 0
+        self._counts: Counter[str] = Counter()
+        self._found: dict[str, tuple[float, Span]] = {}
+
+    def add(self, piece: str) -> None:
+        """Add the next piece of the text."""
+        spans = _failure_lines(piece)
+        forms = template("\n".join(piece[slice(*span)].rstrip("\n") for span in spans)).split("\n")
+        counts, last = (
+            Counter(forms),
+            dict(zip(forms, spans, strict=False)),
+        )  # without failures, there is one empty form
+        for form, (start, end) in last.items():
+            first = piece.rfind("\n", 0, max(0, start - CHARS_BEFORE)) + 1
+            after = piece.find("\n", min(len(piece), end + CHARS_AFTER) - 1) + 1 or len(piece)
+            telling = self._found[form][0] if form in self._found else _telling(piece[start:end])
+            self._found[form] = telling, (self._chars + first, self._chars + after)
+            self._counts[_first_words(form)] += counts[form]
+        self._chars += len(piece)
+        if len(self._found) > 2 * MAX_FORMS:
+            self._found = dict(self._best_first()[:MAX_FORMS])
+            kept = set(map(_first_words, self._found))
+            self._counts = Counter({head: count for head, count in self._counts.items() if head in kept})
+
+    def spans(self, max_chars: int) -> Iterator[Span]:
+        """Yield the lines around the failures that tell most, of at most `max_chars` characters."""
+        for _, (_, (start, end)) in self._best_first():
+            max_chars -= end - start
+            if max_chars < 0:
+                return
+            yield start, end
+
+    def _best_first(self) -> list[tuple[str, tuple[float, Span]]]:
+        def score(found: tuple[str, tuple[float, Span]]) -> float:
+            form, (telling, (start, _)) = found
+            return telling + start / max(1, self._chars) - COUNT_WEIGHT * log2(self._counts[_first_words(form)])
+
+        return sorted(self._found.items(), key=score, reverse=True)
+
+
+def _first_words(form: str) -> str:
+    found = _BEGINNING.match(f"\n{form}")
+    return found[0] if found else form

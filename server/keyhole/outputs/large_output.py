@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.outputs.bound import Bounded, bound_text, check_options, render_output
-from keyhole.outputs.excerpt import examine, needles_of, read_excerpt
+from keyhole.outputs.excerpt import OutputExcerpt, needles_of, read_excerpt
 from keyhole.outputs.keep import keep_in_store, name_text, output_words
 from keyhole.outputs.read import Output, decode_output
 from keyhole.outputs.terminal import decode_blocks, terminal_pieces
-from keyhole.passages.excerpt import ExcerptChooser, make_excerpt
+from keyhole.passages.excerpt import make_excerpt
 from keyhole.store.chunks import TextFile
 from keyhole.text.output_facts import LARGE_CHARS, OutputFacts
 
@@ -83,10 +83,10 @@ def read_blocks(
     blocks: Iterable[bytes], file: BinaryIO, query: str | None, facts: OutputFacts
 ) -> tuple[TextFile, Output]:
     """Write the text of an output into a file, and return it with the excerpt that is ranked."""
-    chooser = ExcerptChooser(needles_of(query, facts.command))
+    chosen = OutputExcerpt(needles_of(query, facts.command))
     changes: set[str] = set()
-    text = TextFile(file, examine(terminal_pieces(decode_blocks(blocks, changes), changes), chooser))
-    excerpt = make_excerpt(chooser.choose(), text.chars, text.read)
+    text = TextFile(file, chosen.examine(terminal_pieces(decode_blocks(blocks, changes), changes)))
+    excerpt = make_excerpt(chosen.spans(), text.chars, text.read)
     return text, read_excerpt(excerpt, query, facts)._replace(changes=tuple(sorted(changes)))
 
 

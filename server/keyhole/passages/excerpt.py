@@ -87,10 +87,12 @@ def word_needles(words: str) -> list[Needle]:
 class ExcerptChooser:
     """Chooses the stretches of a text that is added piece by piece."""
 
-    def __init__(self, needles: Sequence[Needle], stretch_chars: int = STRETCH_CHARS) -> None:
-        """Create a chooser. `needles`: what is searched for beside the words of failures."""
+    def __init__(
+        self, needles: Sequence[Needle], stretch_chars: int = STRETCH_CHARS, failures: Sequence[Needle] = FAILURE_WORDS
+    ) -> None:
+        """Create a chooser. `needles`: what is searched for beside the words of `failures`."""
         self._queried = len(needles)
-        self._needles = [*needles, *FAILURE_WORDS]
+        self._needles = [*needles, *failures]
         self._stretch_chars = stretch_chars
         self._ends: list[int] = []
         self._found: list[dict[int, int]] = [{} for _ in self._needles]
