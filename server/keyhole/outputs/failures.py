@@ -197,10 +197,8 @@ class FailureFinder:
         """Add the next piece of the text."""
         spans = _failure_lines(piece)
         forms = template("\n".join(piece[slice(*span)].rstrip("\n") for span in spans)).split("\n")
-        counts, last = (
-            Counter(forms),
-            dict(zip(forms, spans, strict=False)),
-        )  # without failures, there is one empty form
+        counts = Counter(forms)
+        last = dict(zip(forms, spans, strict=False))  # without failures, there is one empty form
         for form, (start, end) in last.items():
             first = piece.rfind("\n", 0, max(0, start - CHARS_BEFORE)) + 1
             after = piece.find("\n", min(len(piece), end + CHARS_AFTER) - 1) + 1 or len(piece)
