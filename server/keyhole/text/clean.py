@@ -6,6 +6,7 @@ Joiners and variation selectors stay where a script or an emoji needs them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from keyhole.text.lazy_pattern import lazy_pattern
@@ -109,11 +110,18 @@ def _without_escapes(text: str) -> str:
     signs = [sign for sign in (_ESCAPE, *_INTRODUCERS) if sign in text]
     pieces: list[str] = []
     position = 0
-    for place in sorted(found.start() for sign in signs for found in re.finditer(sign, text)):
+    for place in sorted(place for sign in signs for place in _places(text, sign)):
         if place >= position and (escape := _ESCAPES.match(text, place)):
             pieces.append(text[position:place])
             position = escape.end()
     return "".join([*pieces, text[position:]])
+
+
+def _places(text: str, sign: str) -> Iterator[int]:
+    place = text.find(sign)
+    while place >= 0:
+        yield place
+        place = text.find(sign, place + 1)
 
 
 def has_suspect_characters(text: str) -> bool:
