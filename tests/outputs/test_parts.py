@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyhole.outputs.bound import bound
 from keyhole.outputs.parts import MAX_NAME, find_parts
 
 GIT = """diff --git a/src/one.c b/src/one.c
@@ -134,3 +135,35 @@ def test_parts_are_ordered_ranges_with_short_names(lines: list[str]) -> None:
         assert list(parts) == sorted(parts)
         assert all(0 <= part.start < part.end <= len(text) and len(part.name) <= MAX_NAME for part in parts)
         assert not any("\n" in part.entry for part in parts)
+
+
+def snapshot(form: str) -> str:
+    lines = [(0, "banner", ""), (1, "link", "Harbour office"), (0, "main", ""), (1, "heading", "Berths")]
+    for quay in range(8):
+        lines += [(1, "region", f"Quay {quay}"), (2, "list", "")]
+        for berth in range(20):
+            lines += [(3, "listitem", f"Berth {berth}"), (4, "button", "Edit"), (4, "button", "Delete")]
+        if quay == 5:
+            lines[-1] = (4, "button", "Release")
+    if form == "playwright":
+        shown = (
+            f"- {role}{' ' * bool(name)}{name and repr(name)} [ref=e{n}]" for n, (_, role, name) in enumerate(lines)
+        )
+    else:
+        shown = (f"uid=1_{n} {role}{' ' * bool(name)}{name and repr(name)}" for n, (_, role, name) in enumerate(lines))
+    text = "".join(f"{'  ' * depth}{line}\n" for (depth, *_), line in zip(lines, shown, strict=True))
+    return text.replace("'", '"')
+
+
+@pytest.mark.parametrize("form", ["playwright", "devtools"])
+def test_a_match_in_a_tree_of_roles_is_shown_with_its_ancestors(form: str) -> None:
+    text = snapshot(form)
+    lines = bound(text, query="which berth can be released", budget=1_000).text.split("\n")
+    place = next(number for number, line in enumerate(lines) if '"Release"' in line)
+    mark = next(line for line in reversed(lines[:place]) if line.startswith("[…"))
+    assert mark.endswith(' region "Quay 5" > listitem "Berth 19"')
+
+
+def test_a_node_of_a_tree_of_roles_ends_before_the_next_one_beside_it() -> None:
+    parts, _ = find_parts('uid=1_0 main "M"\n  uid=1_1 list\n    uid=1_2 link "A"\nuid=1_3 form "F"\n', "log")
+    assert [(part.start, part.end, part.name) for part in parts] == [(0, 53, 'main "M"'), (17, 53, 'main "M"')]

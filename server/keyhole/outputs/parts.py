@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Final, NamedTuple
 
 from keyhole.outputs.output import OutputPart
@@ -28,6 +28,12 @@ _RECORDS = tuple(lazy_pattern(form, re.MULTILINE) for form in (r"^---$", "^- ", 
 _NAME = lazy_pattern(r"^([ -]*)(name|id|key|title|path|url|hostname): (\S.*)$", re.MULTILINE)
 _LINE_OF_SEARCH = lazy_pattern(r"^(?!\d+[:-])([^\s:]+?)(?:[:-]\d+[:-]|:)", re.MULTILINE)
 """A line with its file. The results of a search in one file have only the number of the line, and so no parts."""
+_NODE = lazy_pattern(r"^((?: {2})*)(?:- (?=[^\n]*\[ref=\w)|uid=\w+ )([a-zA-Z]+)(?: (\"[^\"\n]{1,60}\"))?", re.MULTILINE)
+"""A node of the tree of roles that browsers' tools print: `- button "Save" [ref=e12]`, `uid=1_2 button "Save"`."""
+TREE_START: Final = 4_000
+"""Characters of the beginning in which the first node is."""
+MAX_ANCESTORS: Final = 3
+"""Nodes that name a part of such a tree, the innermost ones with a name."""
 _DEFINITION = lazy_pattern(
     rf"^{LINE_NUMBER}"
     r"(?:([ \t]{0,8})(?:(?:export|default|public|private|protected|pub(?:\(\w+\))?|async|static|abstract|final|const"
@@ -51,9 +57,27 @@ def find_parts(text: str, kind: str) -> tuple[tuple[OutputPart, ...], str]:
         return tuple(_files_of_search(text)), LINES_BY_FILE
     if kind == "listing":
         return tuple(_folders_of_listing(text)), "paths by folder"
-    if kind == "yaml":
-        return tuple(_records_of_yaml(text)), "records"
-    return (), ""
+    if kind == "yaml" and (records := tuple(_records_of_yaml(text))):
+        return records, "records"
+    return tuple(_nodes_of_tree(text)) if _NODE.search(text, 0, TREE_START) else (), ""
+
+
+def _nodes_of_tree(text: str) -> Iterator[OutputPart]:
+    """Yield the nodes with children of a page's tree of roles, each named by its innermost ancestors with a name."""
+    above: list[tuple[int, int, str]] = []
+    nodes: list[OutputPart] = []
+    for match in chain(_NODE.finditer(text), [None]):
+        indent, start = (len(match[1]), match.start()) if match else (0, len(text))
+        while above and above[-1][0] >= indent:
+            _, begin, _ = above[-1]
+            path = [name for *_, name in above if name][-MAX_ANCESTORS:]
+            if path and text.find("\n", begin) + 1 < start:
+                nodes.append(OutputPart(begin, start, _short(" > ".join(path))))
+            above.pop()
+        if match:
+            name = f"{match[2]} {match[3]}" if match[3] else ""
+            above.append((indent, start, name))
+    yield from sorted(nodes)[:MAX_PARTS]
 
 
 def _files_of_diff(text: str) -> Iterator[OutputPart]:
