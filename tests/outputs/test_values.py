@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import Any
 
 import pytest
 
 from keyhole.outputs.bound import bound
-from keyhole.outputs.fields import Data, is_table, read_json_lines, read_number, read_numbers, read_table, read_values
+from keyhole.outputs.fields import (
+    Data,
+    is_table,
+    read_json_lines,
+    read_number,
+    read_numbers,
+    read_stanzas,
+    read_table,
+    read_values,
+)
 from keyhole.outputs.read import read_output
 from keyhole.outputs.values import TELLING_WEIGHT, count_values, find_extremes
 
@@ -201,3 +211,26 @@ def test_the_numbers_of_a_field_are_read_unless_too_many_values_are_words() -> N
     assert read_numbers(values, 1) == [12.0, 1_500.0, 3.0, 1_024.0, -0.003]
     assert read_numbers(values, 0) is None
     assert read_numbers([], 0) == []
+
+
+def dpkg() -> str:
+    return "\n".join(
+        f"Package: berth-{number}\nStatus: install ok installed\nInstalled-Size: {number * 37 % 900}\n"
+        f"Version: 3.{number}-1\nDescription: ropes for berth {number}\n Shown where failures\n .\n are of no use.\n"
+        + "Essential: yes\n"
+        * (number == 31)
+        for number in range(60)
+    )
+
+
+@pytest.mark.parametrize("query", ["which package is essential", None])
+def test_stanzas_of_fields_are_records_that_their_first_line_names(query: str | None) -> None:
+    shown = bound(dpkg(), query=query, budget=1_000).text
+    before = shown.split("Essential: yes\n")[0]
+    assert shown.startswith("Output (text)")
+    assert re.findall("Package: .*", before)[-1] == "Package: berth-31"
+
+
+def test_paragraphs_that_begin_with_other_words_or_have_one_field_are_no_records() -> None:
+    assert not read_stanzas("".join(f"Error: {n}\n  at line {n}\n\n" for n in range(20))).records
+    assert not read_stanzas("".join(f"Step{n}: a\nb: 1\nc: 2\nd: 3\n\n" for n in range(20))).records

@@ -47,6 +47,10 @@ HEADER_LINES: Final = 20
 _KEY_LINE = lazy_pattern(
     r"^([ \t]*(?:- )?)\"?([\w./-]{1,60})\"?[ \t]*: ?(?:\"([^\"\n]*)\"|([^\"{\[\n][^\n]*?)),?$", re.MULTILINE
 )
+_STANZA = lazy_pattern(r"^(?!\s)([\w-][\w ./-]{0,40})(?<! )[ \t]*:[ \t].*(?:\n.+)*\n?", re.MULTILINE)
+_STANZA_FIELD = lazy_pattern(r"^(?!\s)([\w-][\w ./()-]{0,40}?)[ \t]*:[ \t]?(.*)$", re.MULTILINE)
+MIN_STANZAS: Final = 3
+"""Records of such lines that a text has at least."""
 _BARS: Final = ("│", "|", "┃")
 _GAP = lazy_pattern(r"[ \t]{2,}|\t")
 _RULES: Final = " \t-+|=_─━═┼├┤│┌┐└┘┬┴╞╪╡┃┏┓┡┩╇"
@@ -166,6 +170,20 @@ def read_values(values: Sequence[Any], spans: Sequence[Span]) -> Data:
     places = list(spans[:MAX_ROWS])
     _read_objects(list(values[:MAX_ROWS]), places, "", fields, MAX_DEPTH)
     return Data(fields, tuple(place for place, value in zip(places, values, strict=False) if value is not None))
+
+
+def read_stanzas(text: str) -> Data:
+    """Return the records of `Name: value` lines between blank lines, as dpkg and mail have them, with their fields."""
+    found = list(islice(_STANZA.finditer(text), MAX_ROWS))
+    first = Counter(stanza[1] for stanza in found).most_common(1)
+    if not first or first[0][1] < max(MIN_STANZAS, ROWS_SHARE * (text.count("\n\n") + 1)):
+        return Data({})
+    values = [{key: value.strip() for key, value in _STANZA_FIELD.findall(stanza[0])} for stanza in found]
+    if sum(map(len, values)) < MIN_CELLS * len(found):
+        return Data({})
+    names = tuple(stanza[0].split("\n", 1)[0] for stanza in found)
+    heads = tuple(stanza.start() + len(name) + 1 for stanza, name in zip(found, names, strict=True))
+    return read_values(values, [stanza.span() for stanza in found])._replace(names=names, heads=heads)
 
 
 def _read_objects(values: list[Any], places: list[Span], name: str, fields: dict[str, Field], depth: int) -> None:

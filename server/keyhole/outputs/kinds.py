@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, get_args
 
-from keyhole.outputs.fields import is_table
+from keyhole.outputs.fields import is_table, read_stanzas
 from keyhole.outputs.output import Envelope, ends_of, take
 from keyhole.outputs.records import is_json, is_xml
 from keyhole.outputs.sections import is_failed_run
@@ -298,7 +298,7 @@ def _kind_of_content(text: str) -> Kind | None:
         return "grep" if is_counts or len({_LINE_NUMBER.split(line, 1)[0] for line in lines}) < len(lines) else None
     if _is_csv(lines) or is_table(lines):
         return "csv"
-    return "yaml" if _is_yaml(lines) else None
+    return _kind_of_fields(sample, lines)
 
 
 def _likely_kind(text: str) -> Kind | None:
@@ -352,6 +352,11 @@ def _is_csv(lines: list[str]) -> bool:
         len(counts := {line.count(separator) for line in lines[: 2 * CSV_LINES]}) == 1 and min(counts) >= least
         for separator, least in _SEPARATORS.items()
     )
+
+
+def _kind_of_fields(sample: str, lines: list[str]) -> Kind | None:
+    """Return the kind of a text of names with values: YAML, or text if its records are stanzas."""
+    return "yaml" if _is_yaml(lines) else "text" if read_stanzas(sample).records else None
 
 
 def _is_yaml(lines: list[str]) -> bool:

@@ -11,10 +11,10 @@ from typing import Final
 
 from keyhole.outputs.envelope import take_prefixes
 from keyhole.outputs.failures import FAILING_KINDS, lower_common, order_failures, weigh_failures
-from keyhole.outputs.fields import Data, place_of, read_json_lines, read_keys, read_table, read_values
+from keyhole.outputs.fields import Data, place_of, read_json_lines, read_keys, read_stanzas, read_table, read_values
 from keyhole.outputs.kinds import KINDS, Evidence, command_words, name_opaque, recognise, take_labels, weigh_kinds
 from keyhole.outputs.marks import COMMIT_KINDS, FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
-from keyhole.outputs.output import Envelope, Mark, Output
+from keyhole.outputs.output import Envelope, Mark, Output, OutputPart
 from keyhole.outputs.parts import find_commits, find_parts
 from keyhole.outputs.records import read_json, read_xml
 from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
@@ -35,6 +35,8 @@ TABLE_KINDS: Final = frozenset({"csv", "log", "text", "listing"})
 """Kinds that may be tables: `ps`, `ls -l` and psql print rows with columns, too."""
 HEADER_WEIGHT: Final = 6.9
 """The header of a table, without which its rows mean little."""
+MAX_RECORD_NAME: Final = 80
+"""Characters of the name of a record in the mark of an omission."""
 OUTSIDE_SHARE: Final = 0.3
 """Share of its weight that a marked line keeps outside of the failed sections, if there are any."""
 OUTSIDE_WEIGHT: Final = 5.0
@@ -144,6 +146,9 @@ def read_parts(text: str, lines: Output, question: str = "") -> Output:
         about = name_opaque(text) if lines.kind == "opaque" else stacks
         lines = lines._replace(parts=parts, summary_title=title, about=(about,) if about else ())
         data = _read_data(text, lines)
+        if data.names:
+            named = zip(data.records, data.names, strict=True)
+            lines = lines._replace(parts=tuple(OutputPart(*span, name[:MAX_RECORD_NAME]) for span, name in named))
     return _with_data(text, lines, data, question)
 
 
@@ -157,7 +162,10 @@ def _read_data(text: str, lines: Output) -> Data:
         ends = [*(start for start, *_ in commits[1:]), len(text)]
         records = tuple((start, end) for (start, *_), end in zip(commits, ends, strict=True))
         return Data({}, records, heads=tuple(end for _, end, _ in commits))
-    return read_table(text) if lines.kind in TABLE_KINDS else Data({})
+    if lines.kind not in TABLE_KINDS:
+        return Data({})
+    stanzas = read_stanzas(text)
+    return stanzas if stanzas.records else read_table(text)
 
 
 def _with_data(text: str, lines: Output, data: Data, question: str) -> Output:
