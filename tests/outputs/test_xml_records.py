@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -93,3 +94,21 @@ def test_a_megabyte_of_tags_is_read_in_a_second(text: str) -> None:
     read_xml(text)
     list(find_failures(text))
     assert time.process_time() - started < allowed(1)
+
+
+def test_the_failure_of_a_report_is_named_by_its_own_case() -> None:
+    cases = [f'  <testcase name="berth{n}">\n    <system-out>ok</system-out>\n  </testcase>\n' for n in range(40)]
+    steps = "".join(f"step {n} of the crane {n * 7 % 13}\n" for n in range(80))
+    cases[23] = (
+        f'  <testcase name="berth23">\n    <system-out><![CDATA[\n{steps}]]></system-out>\n'
+        '    <failure message="expected:&lt;41&gt;">AssertionError: expected 41\n</failure>\n  </testcase>\n'
+    )
+    shown = bound(f'<testsuite name="Quay">\n{"".join(cases)}</testsuite>\n', budget=1_000).text
+    assert re.findall(r"^\[….*", shown.split("<failure")[0], re.MULTILINE)[-1].endswith("] name=berth23")
+
+
+def test_the_line_about_a_text_counts_no_elements_of_prose() -> None:
+    prose = "<p>The <em>quay</em> is <b>old</b> and <a href='#s'>wet</a>.</p>"
+    sections = "".join(f"<section id='s{n}'><title>Part {n}</title>{prose}</section>" for n in range(9))
+    text = f"<article>{sections}</article>"
+    assert read_xml(text).about[0] == "<article> of 9 title, 9 section"

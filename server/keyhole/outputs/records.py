@@ -264,6 +264,8 @@ MAX_NAME: Final = 80
 """Characters of a name. A longer one is cut: it is repeated in the result."""
 NAME_CHARS: Final = 400
 """Characters of an element in which the child that names it is looked for."""
+MAX_SPACE: Final = 40
+"""Characters beside a tag in which text is looked for."""
 MAX_KINDS: Final = 6
 """Kinds of elements that the line about the text names."""
 
@@ -309,7 +311,7 @@ def read_xml(text: str) -> XmlRecords:
     named = ((each, name) for each in alike if (name := _element_name(text, each)))
     parts = tuple(OutputPart(each.start, each.end, name) for each, name in islice(named, MAX_PARTS))
     values = tuple(dict(_ATTRIBUTE.findall(each.attributes)) for each in records)
-    return XmlRecords(tuple(each[:2] for each in records), values, parts, tuple(_about(elements, counts)))
+    return XmlRecords(tuple(each[:2] for each in records), values, parts, tuple(_about(text, elements, counts)))
 
 
 def find_failures(text: str) -> Iterator[Span]:
@@ -365,13 +367,31 @@ def _element_name(text: str, element: Element) -> str:
     return f"{found[1]}={found[2]}"[:MAX_NAME] if found else ""
 
 
-def _about(elements: Sequence[Element], counts: Counter[tuple[int, str]]) -> Iterator[str]:
-    """Yield a line with the root and the elements that repeat, then a shorter line with the root alone."""
+def _about(text: str, elements: Sequence[Element], counts: Counter[tuple[int, str]]) -> Iterator[str]:
+    """Yield a line with the root and the elements that repeat, then a shorter line with the root alone.
+
+    Elements of prose, such as paragraphs and what they emphasise, are not counted.
+    """
     root = next((each.tag for each in reversed(elements) if not each.depth), "")
     if root:
         kinds = Counter[str]()
         for (depth, tag), count in counts.items():
             kinds[tag] += count if depth else 0
-        alike = [f"{count:,} {tag}" for tag, count in kinds.most_common(MAX_KINDS) if count >= MIN_ALIKE]
-        yield f"<{root}>" + (f" of {', '.join(alike)}" if alike else "")
+        prose = Counter(each.tag for each in elements if _is_prose(text, each))
+        alike = [
+            f"{count:,} {tag}" for tag, count in kinds.most_common() if count >= MIN_ALIKE and prose[tag] <= count / 2
+        ]
+        yield f"<{root}>" + (f" of {', '.join(alike[:MAX_KINDS])}" if alike else "")
         yield f"<{root}>"
+
+
+def _is_prose(text: str, element: Element) -> bool:
+    """Return whether an element stands beside text, or begins with text and has elements in it."""
+    start, end, _, tag, attributes = element
+    before, after = text[max(0, start - MAX_SPACE) : start].rstrip(), text[end : end + MAX_SPACE].lstrip()
+    if before[-1:] not in ("", ">") or after[:1] not in ("", "<"):
+        return True
+    inner = start + len(f"<{tag}{attributes}>")
+    return text[inner : inner + MAX_SPACE].lstrip()[:1] not in ("", "<") and text.find("<", inner, end) < text.rfind(
+        "<", inner, end
+    )
