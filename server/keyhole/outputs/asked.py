@@ -25,8 +25,8 @@ ASKED_SHARE: Final = 0.8
 """A record is one of them if it has at least this share of the best record's weight."""
 LEAST_SHARE: Final = 0.3
 """Smallest weight of the best record, as a share of the weight of all words of the question that the text has."""
-MAX_PLACES: Final = 20_000
-"""Places of a word that are examined: a word at more of them distinguishes few records."""
+MAX_PLACES: Final = 4_000
+"""A word at more places is not looked for: it distinguishes few records."""
 MAX_RECORD: Final = 400
 """Characters of a record that is shown whole. Of a longer one, only its lines with words of the question are shown."""
 MAX_LONG: Final = 4
@@ -100,17 +100,21 @@ def _matching_records(text: str, query: Query, data: Data) -> Iterator[Span]:
     low = fold(low) if query.folded else low
     starts = [start for start, _ in data.records]
     names = [fold(lower(name)) for name in data.names]
-    matches: dict[int, list[tuple[float, Term]]] = defaultdict(list)
     fields = fold(lower(" ".join(data.fields)))
+    matches: list[tuple[Term, dict[int, float]]] = []
+    weights: dict[int, float] = defaultdict(float)
     possible = 0.0
     for term in query.terms:
+        if low.count(term.needle) > MAX_PLACES:
+            continue
         found = _records_with(low, term, query.language, starts, data.records)
+        own = rarity(len(found), len(starts)) * term.weight
         if found or (term.needle in low and term.needle not in fields):
-            possible += rarity(len(found), len(starts)) * term.weight
-        for number, weight in found.items():
-            weight *= rarity(len(found), len(starts)) * term.weight
-            matches[number].append((weight * (_name_factor(names[number], term) if names else 1.0), term))
-    weights = {number: sum(weight for weight, _ in found) for number, found in matches.items()}
+            possible += own
+        for number in found:
+            found[number] *= own * (_name_factor(names[number], term) if names else 1.0)
+            weights[number] += found[number]
+        matches.append((term, found))
     if max(weights.values(), default=0.0) < LEAST_SHARE * possible:
         return
     chosen = _best(low, query, data.records, weights)
@@ -121,7 +125,8 @@ def _matching_records(text: str, query: Query, data: Data) -> Iterator[Span]:
         elif number in long[:MAX_LONG]:
             if data.heads:
                 yield starts[number], data.heads[number]
-            yield from _pieces(text, low, query, data.records[number], matches[number])
+            terms = [(found[number], term) for term, found in matches if number in found]
+            yield from _pieces(text, low, query, data.records[number], terms)
 
 
 def _pieces(text: str, low: str, query: Query, record: Span, weighted: Sequence[tuple[float, Term]]) -> Iterator[Span]:
@@ -172,7 +177,7 @@ def _records_with(
 ) -> dict[int, float]:
     """Return the numbers of the records with a term, each with the weight of its best form."""
     found: dict[int, float] = {}
-    for offset, weight in islice(find_occurrences(low, term, language), MAX_PLACES):
+    for offset, weight in find_occurrences(low, term, language):
         if term.match is Match.EXACT and is_part_of_number(low, offset, offset + len(term.needle)):
             continue
         number = bisect_right(starts, offset) - 1

@@ -8,13 +8,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import chain, compress, islice, pairwise
+from itertools import chain, compress, islice, pairwise, repeat
 from typing import Any, Final, NamedTuple
 
 from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
 from keyhole.text.letters import is_inside_word
-from keyhole.text.parse_json import parse_json
+from keyhole.text.parse_json import CONTAINERS, parse_json
 
 SHORT_RECORD: Final = 250
 """Characters up to which a record or a line is shown whole for one of its values."""
@@ -167,8 +167,8 @@ def read_json_lines(text: str) -> Data:
 def read_values(values: Sequence[Any], spans: Sequence[Span]) -> Data:
     """Return the fields of records of JSON, given as their values with their places."""
     fields: dict[str, Field] = {}
-    places = list(spans[:MAX_ROWS])
-    _read_objects(list(values[:MAX_ROWS]), places, "", fields, MAX_DEPTH)
+    places = spans[:MAX_ROWS]
+    _read_objects(zip(values, places, strict=False), "", fields, MAX_DEPTH)
     return Data(fields, tuple(place for place, value in zip(places, values, strict=False) if value is not None))
 
 
@@ -186,33 +186,37 @@ def read_stanzas(text: str) -> Data:
     return read_values(values, [stanza.span() for stanza in found])._replace(names=names, heads=heads)
 
 
-def _read_objects(values: list[Any], places: list[Span], name: str, fields: dict[str, Field], depth: int) -> None:
-    """Add the fields of values of JSON. Those inside others have names such as `State.Status`."""
-    alike: dict[tuple[Any, ...], list[tuple[tuple[Any, ...], Span]]] = defaultdict(list)
-    for value, place in zip(values, places, strict=True):
-        if isinstance(value, dict):
-            alike[tuple(value)].append((tuple(value.values()), place))
-    for keys, found in alike.items():
-        own = [place for _, place in found]
-        for key, column in zip(keys, zip(*(row for row, _ in found), strict=True), strict=True):
-            _read_column(list(column), own, f"{name}.{key}" if name else str(key), fields, depth)
+def _read_objects(values: Iterable[tuple[Any, Span]], name: str, fields: dict[str, Field], depth: int) -> None:
+    """Add the fields of values of JSON with their places. Those inside others have names such as `State.Status`."""
+    alike: dict[tuple[str, ...], list[tuple[Any, ...]]] = defaultdict(list)
+    for value, place in values:
+        if type(value) is dict and len(rows := alike[tuple(value)]) < MAX_COLUMN_VALUES:
+            rows.append((place, *value.values()))
+    for keys, rows in alike.items():
+        own, *columns = zip(*rows, strict=True)
+        for key, column in zip(keys, columns, strict=True):
+            _read_column(column, own, f"{name}.{key}" if name else key, fields, depth)
 
 
-def _read_column(column: list[Any], places: list[Span], name: str, fields: dict[str, Field], depth: int) -> None:
+def _read_column(
+    column: Sequence[Any], places: Sequence[Span], name: str, fields: dict[str, Field], depth: int
+) -> None:
     """Add the values of one key of several objects: texts and numbers, and those inside objects and arrays."""
-    is_plain = [kind in _PLAIN for kind in map(type, column)]
-    if any(is_plain):
-        if name not in fields and len(fields) >= MAX_FIELDS:
-            return
+    kinds = set(map(type, column))
+    if kinds & _PLAIN and (name in fields or len(fields) < MAX_FIELDS):
         field = fields.setdefault(name, Field([], []))
         room = max(0, MAX_COLUMN_VALUES - len(field.values))
-        field.values.extend(islice(map(_plain_text, compress(column, is_plain)), room))
+        is_plain = [kind in _PLAIN for kind in map(type, column)] if kinds - _PLAIN else repeat(True)
+        field.values.extend(map(_plain_text, islice(compress(column, is_plain), room)))
         field.lines.extend(islice(compress(places, is_plain), room))
-    if depth and not all(is_plain):
-        inner: list[tuple[Any, Span]] = []
-        for value, place in zip(column, places, strict=True):
-            inner += [(each, place) for each in (value if isinstance(value, list) else [value])]
-        _read_objects([value for value, _ in inner], [place for _, place in inner], name, fields, depth - 1)
+    if depth and kinds & CONTAINERS:
+        inside = (
+            (each, place)
+            for value, place in zip(column, places, strict=True)
+            if type(value) in CONTAINERS
+            for each in (value if type(value) is list else (value,))
+        )
+        _read_objects(inside, name, fields, depth - 1)
 
 
 _PLAIN: Final = frozenset({str, int, float, bool})
@@ -221,7 +225,7 @@ _PLAIN: Final = frozenset({str, int, float, bool})
 
 def _plain_text(value: Any) -> str:
     """Return a value as JSON writes it, a text without its quotes."""
-    return ("false", "true")[value] if isinstance(value, bool) else str(value)
+    return value if type(value) is str else ("false", "true")[value] if type(value) is bool else str(value)
 
 
 def _parse_lines(lines: Sequence[str]) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from keyhole.outputs.output import OutputPart
 from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.parse_json import parse_json
+from keyhole.text.parse_json import CONTAINERS, parse_json
 
 # Find the records of JSON with their addresses, and describe its shape.
 
@@ -24,6 +24,8 @@ MAX_JSON_DEPTH: Final = 20
 """Depth down to which records are looked for: the text is read once for each level above them."""
 MAX_CONTAINERS: Final = 4
 """Arrays and objects whose items are records. A report often has a few beside each other."""
+MANY_ITEMS: Final = 1_000
+"""Items from which those of an array or object are records, whatever is in them."""
 MAX_KEYS: Final = 12
 """Keys of an object in a shape. An object with more is usually a table whose keys are data."""
 MAX_BEFORE: Final = 1_000
@@ -46,6 +48,7 @@ MAX_INNER: Final = 60
 _JSON_START = lazy_pattern(r"\s*+[\[{]\s*[\"{\[\]}\d-]")
 _START_OF_LINE = lazy_pattern(r"^(?:\{\s*\"|\[\s*[\[{\"])", re.MULTILINE)
 _SPACE = lazy_pattern(r"[ \t\r\n]*")
+_SPACES: Final = frozenset(" \t\r\n")
 _NAME = lazy_pattern(r"[A-Za-z_]\w*")
 _DECODER: Final = json.JSONDecoder()
 
@@ -132,10 +135,14 @@ def describe(data: Any) -> tuple[str, ...]:
 
 def address(path: Path) -> str:
     """Return a path as JSONPath writes it, such as `$.packages[12]`."""
-    return "$" + "".join(
-        f"[{key}]" if isinstance(key, int) else f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key)}]"
-        for key in path
-    )
+    return "$" + "".join(map(address_step, path))
+
+
+def address_step(key: str | int) -> str:
+    """Return the part of an address for a key of an object or a number of an array."""
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key)}]"
 
 
 def inner_address(text: str, record: OutputPart, offset: int) -> str:
@@ -183,12 +190,12 @@ def _paths_of_records(data: Any) -> list[Path]:
     waiting: deque[tuple[Path, Any]] = deque([((), data)])
     while waiting:
         path, value = waiting.popleft()
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        inside = [((*path, key), each) for key, each in items if isinstance(each, dict | list)]
+        items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+        inside = [(key, each) for key, each in items if type(each) in CONTAINERS]
         if len(inside) > 1:
             found.append((-len(inside), path))
-        if len(path) < MAX_JSON_DEPTH:
-            waiting.extend(inside)
+        if len(path) < MAX_JSON_DEPTH and len(inside) < MANY_ITEMS:
+            waiting.extend(((*path, key), each) for key, each in inside)
     chosen: list[Path] = []
     for _, path in sorted(found, key=lambda each: each[0]):
         if len(chosen) < MAX_CONTAINERS and not any(_contains(path, each) or _contains(each, path) for each in chosen):
@@ -206,9 +213,10 @@ def _find_records(
     """Yield the items of the arrays and objects at `paths` in `data`, the value at `path` that begins at `opening`."""
     items = list(items_of(text, opening))
     if path in paths:
-        for item in items:
-            value = data[item.key]
-            yield OutputPart(item.start, item.end, address((*path, item.key)) + _field_of(value)), value
+        above = address(path)
+        for key, start, _, end in items:
+            value = data[key]
+            yield OutputPart(start, end, above + address_step(key) + _field_of(value)), value
         return
     # Of equal keys in an object the last one counts, as in the data.
     for key, item in {item.key: item for item in items}.items():
@@ -222,10 +230,11 @@ def _field_of(record: Any) -> str:
     if not isinstance(record, dict):
         return ""
     inner = record.get("metadata")
-    fields = {**(inner if isinstance(inner, dict) else {}), **record}
-    name = next((key for key in NAMES if isinstance(fields.get(key), str | int)), None)
-    value = str(fields[name]) if name else ""
-    return f" {name}={value}" if value and len(value) <= MAX_FIELD else ""
+    for fields in (record, inner) if isinstance(inner, dict) else (record,):
+        for key in NAMES:
+            if isinstance(value := fields.get(key), (str, int)):
+                return f" {key}={value}" if 0 < len(str(value)) <= MAX_FIELD else ""
+    return ""
 
 
 def items_of(text: str, opening: int) -> Iterator[Item]:
@@ -247,6 +256,8 @@ def items_of(text: str, opening: int) -> Iterator[Item]:
 
 
 def _skip_space(text: str, position: int) -> int:
+    if text[position : position + 1] not in _SPACES:
+        return position
     match = _SPACE.match(text, position)
     return match.end() if match else position
 
