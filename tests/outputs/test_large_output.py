@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -135,3 +136,10 @@ def test_the_only_failure_of_a_large_output_is_shown_among_thousands_of_warnings
     shown = bound_blocks(blocks_of(text.encode()), None, 2_000, OutputFacts(), store=store, secret=SECRET).text
     assert lines[30_000] in shown
     assert "Finished: FAILURE\n" in shown
+
+
+def test_a_large_document_of_json_says_that_its_shape_is_not_read() -> None:
+    text = json.dumps({"berths": [{"id": number, "depth": number % 9} for number in range(5_000)]}, indent=1)
+    lines = bound_blocks(blocks_of(text.encode()), None, 1_000, OutputFacts()).text.split("\n")
+    assert lines[0].startswith("Output (JSON)")
+    assert lines[2] == "[the shape and the records of JSON over 4,000,000 characters are not read]"

@@ -15,6 +15,7 @@ from keyhole.outputs.sections import SECTIONED_KINDS, find_failed
 from keyhole.passages.excerpt import EXCERPT_CHARS as MAX_CHARS
 from keyhole.passages.excerpt import Excerpt, ExcerptChooser, make_excerpt, query_needles, word_needles
 from keyhole.passages.gaps import merge_spans
+from keyhole.text.output_facts import LARGE_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from keyhole.passages.gaps import Span
     from keyhole.text.output_facts import OutputFacts
 
+UNREAD_JSON: Final = f"the shape and the records of JSON over {LARGE_CHARS:,} characters are not read"
+"""What is said of JSON of which only an excerpt is in memory: its values would take ten times its size."""
 PIECE_CHARS: Final = 262_144
 """Characters of the pieces in which a text in memory is examined."""
 STRETCH_CHARS: Final = 1_024
@@ -159,4 +162,5 @@ def read_excerpt(excerpt: Excerpt, query: str | None, facts: OutputFacts) -> Out
         envelope, joints = of_larger_text(envelope, joints)
     kind = facts.kind or recognise(text, facts.command, facts.name, facts.exit_status)
     parts = envelope.parts(excerpt.total) if envelope else ()
-    return read_lines(text, kind)._replace(joints=joints, envelope=envelope, parts=parts)
+    about = (UNREAD_JSON,) if kind == "json" else ()
+    return read_lines(text, kind)._replace(joints=joints, envelope=envelope, parts=parts, about=about)
