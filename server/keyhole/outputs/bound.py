@@ -42,7 +42,7 @@ WHOLE_CHARS: Final = 64_000
 """Maximum characters of an output that is ranked whole, in 15 ms. Of a larger output, an excerpt is ranked."""
 EXCERPT_BUDGETS: Final = 3
 """Minimum size of an excerpt, in budgets, so that there are lines to choose from."""
-CHANGES_DIVISOR: Final = 8
+CHANGES_DIVISOR: Final = 16
 """The names of the changes of the stored text take at most one part in this many of a result."""
 WINDOW_CHARS: Final = 8_000
 """Characters of the window that the next call reads."""

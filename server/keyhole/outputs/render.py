@@ -47,5 +47,5 @@ def bounded_text(
 
 def _first_line(head: OutputHead, shown: Shown) -> str:
     size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
-    changes = f" Stored with changes: {head.changes}." if head.changes else ""
+    changes = f" Stored with {head.changes}." if head.changes else ""
     return f"{describe_output(head.kind, head.title, head.exit_status)}: {size}; {shown.chars:,} shown.{changes}"

@@ -39,7 +39,7 @@ _HIGH_RUN = lazy_pattern(r"[\x80-\xff]+")
 _WESTERN_LETTER = lazy_pattern(r"(?<![\x80-\xff])[\x91-\x97\xc0-\xff]{1,2}(?=[A-Za-z\s.,:)\"'])")
 _CONTROLS = lazy_pattern(r"[\x00-\x06\x0e-\x1a]")
 """Characters of binary data."""
-INVALID: Final = "bytes that are not valid are hexadecimal numbers"
+INVALID: Final = "invalid bytes as \\xNN"
 ERRORS: Final = "backslashreplace"
 """Name of the error handler of Python's decoders for bytes that are not valid."""
 
@@ -101,11 +101,11 @@ def terminal_text(output: str) -> str:
 
 
 CHANGES: Final = (
-    ("\r\n", "CRLF is LF"),
-    ("\x85", "NEL is a line break"),
-    ("\u2028", "U+2028 is a line break"),
-    ("\u2029", "U+2029 is a line break"),
-    ("\u2800", "blank Braille cells are spaces"),
+    ("\r\n", "CRLF as LF"),
+    ("\x85", "NEL as LF"),
+    ("\u2028", "U+2028 as LF"),
+    ("\u2029", "U+2029 as LF"),
+    ("\u2800", "blank Braille cells as spaces"),
 )
 """Characters that the stored text lacks, each with a description of the change."""
 _OTHER_CONTROLS: Final = bytes([*range(1, 8), 11, 12, *range(14, 27), *range(28, 32), 127])
@@ -118,16 +118,16 @@ def changes_of(output: str, text: str) -> Iterator[str]:
         return
     yield from (change for sign, change in CHANGES if sign in output)
     if "\0" in output:
-        yield "NUL is removed" if _BINARY.search(output) else "NUL is a line break"
+        yield "no NUL" if _BINARY.search(output) else "NUL as LF"
     if output.count("\r") > output.count("\r\n") or "\x08" in output or _UP.search(output):
-        yield "redrawn lines are their last state"
+        yield "redrawn lines as last shown"
     if "\x1b" in output or _CARET_COLOUR.search(output):
-        yield "escape sequences are removed"
+        yield "no escape sequences"
     data = output.encode("utf-8", "surrogatepass")
     if len(data.translate(None, _OTHER_CONTROLS)) < len(data):
-        yield "control characters are removed"
+        yield "no control characters"
     if not output.isascii() and any(output.count(sign) > text.count(sign) for sign in invisible_signs(output)):
-        yield "invisible characters are removed"
+        yield "no invisible characters"
 
 
 def _join_redrawn(text: str) -> str:
@@ -193,7 +193,7 @@ def decode_blocks(blocks: Iterable[bytes], changes: set[str]) -> Iterator[str]:
             break
     encoding = find_encoding(begun[:SAMPLE_BYTES])
     if encoding != "utf-8":
-        changes.add(f"{encoding} is UTF-8")
+        changes.add(f"{encoding} as UTF-8")
     decoder = codecs.getincrementaldecoder(encoding)(ERRORS)
     for block in chain([begun], blocks):
         text = decoder.decode(block)
