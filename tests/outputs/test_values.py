@@ -233,4 +233,6 @@ def test_stanzas_of_fields_are_records_that_their_first_line_names(query: str | 
 
 def test_paragraphs_that_begin_with_other_words_or_have_one_field_are_no_records() -> None:
     assert not read_stanzas("".join(f"Error: {n}\n  at line {n}\n\n" for n in range(20))).records
+    log = "a line that is no field\n" * 9
+    assert not read_stanzas("".join(f"{log}Server: nginx\nDate: {n}\nAge: 3\n\n" for n in range(20))).records
     assert not read_stanzas("".join(f"Step{n}: a\nb: 1\nc: 2\nd: 3\n\n" for n in range(20))).records

@@ -174,9 +174,10 @@ def read_values(values: Sequence[Any], spans: Sequence[Span]) -> Data:
 
 def read_stanzas(text: str) -> Data:
     """Return the records of `Name: value` lines between blank lines, as dpkg and mail have them, with their fields."""
-    found = list(islice(_STANZA.finditer(text), MAX_ROWS))
+    least = max(MIN_STANZAS, ROWS_SHARE * (text.count("\n\n") + 1))
+    found = list(islice(_STANZA.finditer(text), MAX_ROWS)) if "\n\n" in text else []
     first = Counter(stanza[1] for stanza in found).most_common(1)
-    if not first or first[0][1] < max(MIN_STANZAS, ROWS_SHARE * (text.count("\n\n") + 1)):
+    if not first or first[0][1] < least or sum(len(stanza[0]) for stanza in found) < ROWS_SHARE * found[-1].end():
         return Data({})
     values = [{key: value.strip() for key, value in _STANZA_FIELD.findall(stanza[0])} for stanza in found]
     if sum(map(len, values)) < MIN_CELLS * len(found):
