@@ -60,6 +60,20 @@ def test_the_lines_after_a_failure_come_after_it_and_before_those_of_a_warning()
     assert found == [*failure, "warning: fatal is deprecated"]
 
 
+def test_the_lines_that_a_failure_with_a_colon_introduces_come_before_weaker_failures() -> None:
+    text = (
+        "something failed\n"
+        + "running\n" * 99
+        + "Build failed with 1 error:\n\n"
+        + '"area" is not exported by "src/shape.js"\nsrc/main.js, line 61\n\n'
+        + "end\n" * 4
+    )
+    introduced = {"Build failed with 1 error:", '"area" is not exported by "src/shape.js"', "src/main.js, line 61"}
+    found = first(text, 12)[4:]
+    assert set(found[:3]) == introduced
+    assert found[3:] == ["something failed"]
+
+
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("budget", [2_000, 4_000])
 def test_a_result_has_as_many_failures_as_the_last_lines_with_an_error_word(seed: int, budget: int) -> None:
