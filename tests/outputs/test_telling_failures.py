@@ -74,6 +74,17 @@ def test_the_lines_that_a_failure_with_a_colon_introduces_come_before_weaker_fai
     assert found[3:] == ["something failed"]
 
 
+def test_the_room_that_the_marked_lines_leave_is_filled_with_the_lines_beside_failures() -> None:
+    words = ["".join(chr(97 + (n * 7 + place) % 26) for place in range(9)) for n in range(26)]
+    reasons = [
+        f"the {word} of this unit was never made, nor does the store have one from an earlier run" for word in words
+    ]
+    failures = "".join(f"{word} met a fatal error: torn\n{why}\n\n" for word, why in zip(words, reasons, strict=True))
+    log = "".join(f"reading {word}{word[::-1]}\n" for word in words) * 8 + failures + "end\n" * 4
+    shown = bound(log, budget=3_800, kind="log").text
+    assert sum(why in shown for why in reasons) >= 24
+
+
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("budget", [2_000, 4_000])
 def test_a_result_has_as_many_failures_as_the_last_lines_with_an_error_word(seed: int, budget: int) -> None:

@@ -108,6 +108,7 @@ def select_output(
     orders = (
         iter(output.failures),
         order,
+        iter(output.failures),
         _unrepeated(output, _around(text, output.marks)),
         _unrepeated(output, sections),
         _unrepeated(output, ends_first(text, head_share=FAILURE_HEAD_SHARE if has_failures else HEAD_SHARE)),
@@ -117,7 +118,8 @@ def select_output(
     most = max_chars - shown.summary_chars - len(shown.note)
     # If a section of the log failed, its ends are shown only until half of the size is used: they say little.
     # The same limit applies to lines that repeat others.
-    limits = (int(most * TAIL_SHARE), most, most, most, most // 2 if output.failed else most, most // 2)
+    # What the marked lines leave is filled with further failures and the lines beside them before anything else.
+    limits = (int(most * TAIL_SHARE), most, most, most, most, most // 2 if output.failed else most, most // 2)
     spans = _pack(shown, text, whole, limits, measure)
     return Shown(output.total, shown.stored_places(spans), shown.render(spans), matched)
 
