@@ -43,7 +43,7 @@ IO_FILES = {
     "extensions/browser": "check chromium gateway page_session render supervisor",
     "rerank": "rerank_passages",
     "extensions/conversations": "command",
-    "extensions/models": "apis commands folder inference local vector_scorer",
+    "extensions/models": "apis commands folder inference local static_table vector_scorer",
     "retrieval": (
         "call instrumentation pages pending_reads read_pages recording retrieve sources "
         "stored_output tenants url_policy"

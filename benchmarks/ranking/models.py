@@ -1,12 +1,14 @@
 """Compare local models: how many more questions a first call answers with each, and what that costs.
 
     python -m benchmarks.ranking.models --home FOLDER [--pages FILE…] [--model NAME…] [--units N…] [--data FOLDER]
+    python -m benchmarks.ranking.models --meaning --home FOLDER --pages FILE… --data FOLDER [--model NAME…]
 
 The reading tasks (benchmarks/tasks) are asked of `read_artifact` in this process, so everything is measured but the
 protocol. FOLDER keeps the pages and the vectors for the next run. NAME is as in packaged_models.py. With --data, the
-development questions of that folder (answers.py) are asked too. Prints, as Markdown, the tasks answered by the first
-call, by the number of units; for the largest number by what is asked and by language; and the processor time. With
---memory, only what an ONNX model takes of it, in a process that has just begun.
+development questions of that folder (answers.py) are asked too. With --meaning, the questions of meaning.py are asked
+instead of the tasks: in other words than the page's, or in another language. Prints, as Markdown, the tasks answered
+by the first call, by the number of units; for the largest number by what is asked and by language; and the processor
+time. With --memory, only what an ONNX model takes of it, in a process that has just begun.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from typing import Any, cast
 
 from benchmarks.browser.pages.processes import proportional_bytes
 from benchmarks.ranking.answers import Example, group_of, has_answer, load
+from benchmarks.ranking.meaning import load_meaning
 from benchmarks.ranking.packaged_models import SECONDS, make_scorer, onnx_model
 from benchmarks.tasks import readers
-from benchmarks.tasks.pages import find_pages, serve_pages
+from benchmarks.tasks.pages import Page, find_pages, serve_pages
 from benchmarks.tasks.reading import Result, keyhole_result
 from benchmarks.tasks.tasks import SPLITS, Task, load_tasks
 from benchmarks.tasks.tasks import has_answer as has_task_answer
@@ -38,7 +41,9 @@ from keyhole.store.base import Limits
 from keyhole.store.sqlite.store import MemoryStore, SqliteStore
 from keyhole.websearch.panel import Panel
 
-BUDGETS = (2_000, 4_000, 9_000)
+BUDGETS = (1_000, 2_000, 4_000, 9_000)
+TOLD_BUDGET = 4_000
+"""Characters of the results whose paraphrases and denied answers are counted."""
 QUESTION_BUDGETS = (2_000, 4_000)
 UNITS = (8, 16, 24, 40)
 TIMED = 25
@@ -58,8 +63,9 @@ def main() -> int:
         return 0
     arguments.home.mkdir(parents=True, exist_ok=True)
     store = SqliteStore(arguments.home, time.time, Limits(10.0**9, 10**12))
-    artifacts = find_artifacts(store, arguments)
-    tasks = [task for task in load_tasks() if arguments.split in ("all", task.split) and task.id in artifacts]
+    wanted, pages = _find_tasks(arguments)
+    artifacts = find_artifacts(store, arguments.home, wanted, pages)
+    tasks = [task for task in wanted if task.id in artifacts]
     results = {(LEXICAL, 0): asyncio.run(read_all(tasks, artifacts, store, None))}
     for name in arguments.model:
         for units in arguments.units:
@@ -71,7 +77,7 @@ def main() -> int:
     for name, units in list(results)[1:]:
         first, second = asyncio.run(measure_time(tasks[:TIMED], artifacts, name, units))
         print(f"| {name} | {units} | {first:.0f} | {second:.0f} |", flush=True)
-    if arguments.data:
+    if arguments.data and not arguments.meaning:
         print(f"\n{question_table(arguments.data, arguments.model, max(arguments.units), store, arguments.per)}")
     return 0
 
@@ -88,12 +94,22 @@ def print_results(tasks: Sequence[Task], results: Mapping[tuple[str, int], Readi
         print(f"\n{group_table(title, group, answerable, results, units)}")
 
 
-def find_artifacts(store: SqliteStore, arguments: argparse.Namespace) -> dict[str, Artifact]:
+def _find_tasks(arguments: argparse.Namespace) -> tuple[list[Task], Callable[[Sequence[Task]], Mapping[str, Page]]]:
+    """Return the tasks of the split, and the function that finds their pages."""
+    if arguments.meaning:
+        tasks, pages = load_meaning(arguments.pages, arguments.data, arguments.split)
+        return tasks, lambda missing: {task.id: pages[task.id] for task in missing}
+    tasks = [task for task in load_tasks() if arguments.split in ("all", task.split)]
+    return tasks, lambda missing: find_pages(missing, arguments.pages)
+
+
+def find_artifacts(
+    store: SqliteStore, home: Path, tasks: Sequence[Task], pages: Callable[[Sequence[Task]], Mapping[str, Page]]
+) -> dict[str, Artifact]:
     """Return the stored page of each task by the task's id. Pages that are not stored yet are stored first."""
     found = stored_pages(store)
-    missing = [task for task in load_tasks() if arguments.split in ("all", task.split) and task.id not in found]
-    if missing:
-        asyncio.run(_store_pages(missing, arguments.pages, arguments.home))
+    if missing := [task for task in tasks if task.id not in found]:
+        asyncio.run(_store_pages(missing, pages(missing), home))
     return stored_pages(store) if missing else found
 
 
@@ -103,8 +119,7 @@ def stored_pages(store: SqliteStore) -> dict[str, Artifact]:
     return {page.url.split("/")[3]: page for page in pages}
 
 
-async def _store_pages(tasks: Sequence[Task], files: Sequence[Path], home: Path) -> None:
-    pages = await asyncio.to_thread(find_pages, tasks, files)
+async def _store_pages(tasks: Sequence[Task], pages: Mapping[str, Page], home: Path) -> None:
     with serve_pages(pages) as site:
         await readers.store_pages([task for task in tasks if task.id in pages], pages, site, str(home), readers.SERVER)
 
@@ -133,10 +148,10 @@ def _row(name: str, units: int, tasks: Sequence[Task], readings: Readings) -> st
     answerable, absent = [task for task in tasks if not task.is_absent], [task for task in tasks if task.is_absent]
     paraphrases = [task for task in answerable if task.asks == "paraphrase"]
     counts = [count_answered(answerable, readings, budget) for budget in BUDGETS]
-    named = sum(readings[task.id, BUDGETS[1]].denies for task in absent)
-    wrongly = sum(readings[task.id, BUDGETS[1]].denies for task in answerable)
+    named = sum(readings[task.id, TOLD_BUDGET].denies for task in absent)
+    wrongly = sum(readings[task.id, TOLD_BUDGET].denies for task in answerable)
     told = f"{named} of {len(absent)}, {wrongly} wrongly"
-    cells = [*map(str, counts), f"{count_answered(paraphrases, readings, BUDGETS[1])} of {len(paraphrases)}", told]
+    cells = [*map(str, counts), f"{count_answered(paraphrases, readings, TOLD_BUDGET)} of {len(paraphrases)}", told]
     return f"| {name} | {units or ''} | {' | '.join(cells)} |"
 
 
@@ -147,7 +162,7 @@ def group_table(
     results: Mapping[tuple[str, int], Readings],
     units: int,
 ) -> str:
-    """Return the tasks answered at the middle budget by group, words alone and each model side by side."""
+    """Return the tasks answered at each budget by group, words alone and each model side by side."""
     columns = [key for key in results if key[1] in (0, units)]
     lines = [
         f"| {title} | tasks | " + " | ".join(name for name, _ in columns) + " |",
@@ -155,7 +170,7 @@ def group_table(
     ]
     for name in sorted({group(task) for task in tasks}):
         own = [task for task in tasks if group(task) == name]
-        cells = [str(count_answered(own, results[key], BUDGETS[1])) for key in columns]
+        cells = [" / ".join(str(count_answered(own, results[key], budget)) for budget in BUDGETS) for key in columns]
         lines.append(f"| {name} | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -238,9 +253,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--pages", type=Path, nargs="*", default=[], help="files of published pages, as benchmarks.tasks"
     )
-    parser.add_argument("--model", nargs="*", default=[], help="e5, e5-enpt, onnx:FOLDER, late:FOLDER")
+    parser.add_argument("--model", nargs="*", default=[], help="e5, e5-enpt, onnx:FOLDER, late:FOLDER, static:FOLDER")
     parser.add_argument("--units", type=int, nargs="*", default=UNITS)
     parser.add_argument("--split", choices=("all", *SPLITS), default="all")
+    parser.add_argument("--meaning", action="store_true", help="ask the questions of meaning.jsonl")
     parser.add_argument("--memory", action="store_true", help="measure only the memory of the models")
     parser.add_argument("--data", type=Path, help="folder with dev.docs.jsonl.gz and dev.qa.jsonl.gz")
     parser.add_argument("--per", type=int, default=10, help="development questions of each dataset")

@@ -20,7 +20,7 @@ from typing import Any
 from keyhole.extensions.models.folder import Choices, ModelsFolder, read_hub_folder
 from keyhole.extensions.models.local import LocalModel
 from keyhole.extensions.models.scorers import make_local_scorer
-from keyhole.extensions.models.vector_scorer import Embedded, Prefixes, VectorScorer
+from keyhole.extensions.models.vector_scorer import EMBEDDED_TEXTS, Embedded, Prefixes, VectorScorer
 from keyhole.rerank.base import Scorer
 from keyhole.store.base import Store
 
@@ -32,6 +32,7 @@ class PackagedModel:
     """A model whose package computes the vectors of texts."""
 
     seconds = SECONDS
+    limit = EMBEDDED_TEXTS
 
     def __init__(self, name: str, embed: Callable[[str], Any], prefixes: Prefixes) -> None:
         self.name = self.identity = name
@@ -47,8 +48,8 @@ class PackagedModel:
 
 
 def make_scorer(name: str, store: Store, units: int) -> Scorer:
-    """Return the scorer of a model: `e5`, `e5-enpt`, or `onnx:` or `late:` with the folder of an ONNX model."""
-    if name.startswith(("onnx:", "late:")):
+    """Return the scorer of a model: `e5`, `e5-enpt`, or `onnx:`, `late:` or `static:` with the folder of a model."""
+    if name.startswith(("onnx:", "late:", "static:")):
         scorer: Any = make_local_scorer(onnx_model(name), store)
     else:
         scorer = VectorScorer(_packaged(name), store)
@@ -78,6 +79,6 @@ def onnx_model(name: str) -> LocalModel:
     home = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, home)
     models = ModelsFolder(Path(home))
-    choices = Choices(kind="late-interaction" if kind == "late" else "")
+    choices = Choices(kind={"late": "late-interaction", "static": "static"}.get(kind, ""))
     manifest, paths = read_hub_folder(Path(folder), "measured", choices)
     return LocalModel(models, models.add(manifest, paths, time.time()))

@@ -32,7 +32,7 @@ from benchmarks.search.stored_texts import generate_artifacts, insert_generated,
 from keyhole import extract
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extensions.models.vector_scorer import MAX_TEXTS
+from keyhole.extensions.models.vector_scorer import EMBEDDED_TEXTS
 from keyhole.extensions.postgresql.database import NO_TENANT, PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.extensions.postgresql.store import PostgresStore
@@ -87,7 +87,7 @@ def main() -> int:
         print(measure("store", questions, store_search(store), time.process_time))
         print(measure("whole search", questions, whole_search(store), time.process_time))
         if options.model:
-            reranker = PassageReranker([make_scorer(options.model, store, MAX_TEXTS)])
+            reranker = PassageReranker([make_scorer(options.model, store, EMBEDDED_TEXTS)])
             print(measure("with a model", questions, whole_search(store, reranker), time.process_time))
         if options.tantivy:
             print(measure("tantivy", questions, tantivy_search(store), time.process_time))

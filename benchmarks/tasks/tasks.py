@@ -16,10 +16,13 @@ SPLITS: Final = ("dev", "held")
 KINDS: Final = (
     "manual", "article", "forum", "table", "pdf", "json", "csv", "source", "index", "changelog", "text",
 )  # fmt: skip
-ASKS: Final = ("fact", "cell", "paraphrase", "list", "places", "changelog", "example", "definition", "absent", "other")
-"""What a question asks for: one sentence, a cell of a table, something that the page says in other words, all items of
-a list, two distant places, a change with its version, an example, what a name means, something that the page does not
-tell; `other` for the first tasks, which are not told apart."""
+ASKS: Final = (
+    "fact", "cell", "paraphrase", "crosslingual", "list", "places", "changelog", "example", "definition", "absent",
+    "other",
+)  # fmt: skip
+"""What a question asks for: one sentence, a cell of a table, something that the page says in other words or in another
+language, all items of a list, two distant places, a change with its version, an example, what a name means, something
+that the page does not tell; `other` for the first tasks, which are not told apart."""
 NEAR: Final = 500
 """Characters, without spaces and markup, between the parts of an answer at most: a section or a few rows of a table, so
 that parts which stand on the page by chance do not count."""

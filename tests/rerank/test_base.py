@@ -12,16 +12,20 @@ SCORES = st.lists(st.floats(-10, 10), max_size=30)
 
 
 def test_a_high_score_moves_a_text_up_but_not_to_the_top() -> None:
-    assert fuse_ranks([0.9, 0.5, 0.4, 0.3, 0.8], 1.0) == [0, 1, 4, 2, 3]
+    assert fuse_ranks([0.9, 0.5, 0.4, 0.3, 0.8], 0.0) == [0, 1, 4, 2, 3]
 
 
 def test_the_best_lexical_text_stays_above_the_best_scored_text() -> None:
-    assert fuse_ranks([0.1, 0.9], 1.0) == [0, 1]
+    assert fuse_ranks([0.1, 0.9], 1.0) == fuse_ranks([0.1, 0.9], 0.0) == [0, 1]
 
 
 def test_a_score_counts_more_where_words_match_weakly() -> None:
     scores = [0.1, 0.2, 0.3, 0.4, 0.9]
-    assert fuse_ranks(scores, 1.0).index(4) > fuse_ranks(scores, 0.0).index(4) == 0
+    assert fuse_ranks(scores, 1.0).index(4) > fuse_ranks(scores, 0.0).index(4)
+
+
+def test_the_score_alone_counts_where_no_word_matches() -> None:
+    assert fuse_ranks([0.1, 0.2, 0.3, 0.4, 0.9], None) == [4, 3, 2, 1, 0]
 
 
 def test_equal_orders_change_nothing() -> None:

@@ -37,7 +37,7 @@ class FakeScorer:
             raise self.error
         return tuple(float(len(set(text.split()) & set(query.split()))) for text in texts)
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         return order_by_score(scores)
 
 
@@ -128,14 +128,13 @@ class UncallableScorer:
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         raise AssertionError
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         raise AssertionError
 
 
 def test_without_candidates_no_scorer_is_called() -> None:
     reranker = PassageReranker([UncallableScorer()])
     assert asyncio.run(reranker.rerank_passages(["", "text"], ((), ()), QUERY, 0.0)) == (((), ()), ())
-    assert asyncio.run(reranker.rerank_windows(index_text("A text about other things."), QUERY, 0.0)) == ((), ())
 
 
 class RecordingScorer:
@@ -150,7 +149,7 @@ class RecordingScorer:
         self.texts += "".join(texts)
         raise TimeoutError
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         raise AssertionError
 
 
@@ -200,3 +199,12 @@ def test_without_settings_no_module_of_reranking_is_loaded() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
+
+
+def test_windows_of_all_parts_of_a_page_are_scored_if_no_word_matches() -> None:
+    text = "\n\n".join(f"Paragraph {number} is about pumps and valves. " + "More of it. " * 20 for number in range(40))
+    windows, units, strength = list_units(index_text(text), "wie heiß?", 10)
+    assert strength is None
+    assert len(windows) == len(units) <= 10
+    assert windows[0] == 0
+    assert max(windows) > 0.8 * index_text(text).size

@@ -1,4 +1,4 @@
-"""A real local model for tests: all-MiniLM-L6-v2 in 8 bits, from the packages that the development extra installs."""
+"""Real local models for tests, from packages: all-MiniLM-L6-v2 in 8 bits, and a static table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from keyhole.extensions.models.folder import Choices, ModelsFolder, read_hub_folder
-from keyhole.extensions.models.manifest import TOKENIZER, WEIGHTS, Manifest
+from keyhole.extensions.models.manifest import TABLE, TOKENIZER, WEIGHTS, Manifest
 
 NAME = "minilm"
+STATIC_NAME = "wordllama"
 
 
 @cache
@@ -41,4 +42,23 @@ def install_model(home: Path, kind: str = "") -> tuple[ModelsFolder, Manifest]:
     """Install the model in a home folder. `kind`: that of its manifest, by default embedding."""
     models = ModelsFolder(home)
     manifest, paths = read_hub_folder(hub_folder(home / "hub"), NAME, Choices(kind=kind))
+    return models, models.add(manifest, paths, 1.0)
+
+
+def static_files() -> dict[str, Path]:
+    """Return the paths of the table and the tokenizer of the static model."""
+    folder = package_folder("wordllama")
+    return {
+        TABLE: folder / "weights" / "l2_supercat_256.safetensors",
+        TOKENIZER: folder / "tokenizers" / "l2_supercat_tokenizer_config.json",
+    }
+
+
+def install_static_model(home: Path) -> tuple[ModelsFolder, Manifest]:
+    """Install the static model in a home folder."""
+    models, hub = ModelsFolder(home), home / "static-hub"
+    hub.mkdir(parents=True)
+    for name, path in static_files().items():
+        shutil.copyfile(path, hub / name)
+    manifest, paths = read_hub_folder(hub, STATIC_NAME, Choices(kind="static"))
     return models, models.add(manifest, paths, 1.0)

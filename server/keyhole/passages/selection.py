@@ -105,7 +105,7 @@ def select(
     `pages`: where the pages of a PDF file begin.
     `max_chars`: the maximum size of the result's `text` with its gap lines, as `measure` counts it.
     `strategy`: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
-    `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
+    `preferred`: windows to show first, best first. They alone are shown if no word of the query is in the text.
     `shown_before`: spans that the reader was shown in earlier calls. The best passages are shown again; the others are
     listed in `repeated` instead of shown.
     `answered_before`: spans that the reader was shown for this query. The next best passages are shown instead.
@@ -129,6 +129,8 @@ def select(
     copies: list[tuple[Span, set[int]]] = []
     if scored is None:
         order: Iterable[int] = head_tail_order(index)
+    elif judged is None and preferred:
+        order = take_chars(index, preferred, PREFERRED_CHARS)
     elif judged is None:
         order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
     elif skip or fill:
@@ -142,6 +144,7 @@ def select(
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     if place >= 0 and scored:
         order = _each_once(chain(_windows_of_section(index, place, int(max_chars * SECTION_SHARE)), order))
+    is_chosen = matched or place >= 0 or bool(scored and preferred)
     is_bounded = scored is not None and not fill
     # Without a query, the gap between head and tail names the headings that it skips.
     has_outline = scored is None and place < 0 and not fits(text, max_chars, measure)
@@ -156,14 +159,14 @@ def select(
     else:
         spans, rendered = _render(index, spans, max_chars, measure, outline=outline)
     selection = Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages" if matched or place >= 0 else "head_tail",
+        strategy="whole" if spans == [(0, len(text))] else "passages" if is_chosen else "head_tail",
         total=len(text),
         spans=tuple(spans),
         scores=(0.0,) * len(spans),
         text=rendered,
         terms=_count_terms(scored, page.rest if index is not page else None) if scored else (),
         matched=matched,
-        weak=judged is not None and judged.is_probably_absent,
+        weak=judged.is_probably_absent if judged else is_chosen and place < 0,
         page_language=language,
     )
     return _describe(selection, scored, ranked, skip, repeated, copies) if scored and matched else selection

@@ -40,10 +40,11 @@ class Scorer(Protocol):
         """
         ...
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         """Return the order that these scores give to texts, as positions. `scores` are in the order of the texts.
 
-        `strength`: how probable it is by words, from 0 to 1, that the texts answer (passages/strength.py).
+        `strength`: how probable it is by words, from 0 to 1, that the texts answer (passages/strength.py); None if they
+        share no word with the query.
         """
         ...
 
@@ -58,24 +59,30 @@ def describe_error(error: KeyholeError) -> str:
 RANK_CONSTANT: Final = 10
 """Damps the first ranks, so that a text with two high ranks comes before a text with one first rank. Cormack,
 Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, use 60 for lists of a thousand; lists here are short."""
-MAX_WEIGHT: Final = 2.0
-"""Weight of a rank by score where words hardly match. With 1, the first 2,000 characters answer 3 of 22 paraphrases
-instead of 5; with 2 for every question, 202 of 277 reading tasks instead of 207."""
+MIN_WEIGHT: Final = 0.4
+MAX_WEIGHT: Final = 1.2
+"""Weight of a rank by score where the words match well, and where they hardly match. With a static model, the first
+4,000 characters answer 242 of 277 reading tasks, with weights of 1 and 2 238, and with words alone 237."""
 
 CandidatePlace = tuple[int, int]
 """The number of a source, and the number of a passage in it."""
 
 
-def fuse_ranks(scores: Sequence[float], strength: float) -> list[int]:
+def fuse_ranks(scores: Sequence[float], strength: float | None) -> list[int]:
     """Return the positions of texts, ordered by their lexical rank fused with their rank by score.
 
+    The best text by words stays first: a result of 1,000 characters has room for three.
+
     `scores` are in lexical order. `strength`: how probable it is by words, from 0 to 1, that the texts answer. The less
-    probable it is, the more a rank by score counts: from as much as a lexical rank to `MAX_WEIGHT` times as much.
+    probable it is, the more a rank by score counts: from `MIN_WEIGHT` to `MAX_WEIGHT` times as much as a lexical rank.
+    None, if no word matches, leaves the order by score alone.
     """
-    weight = MAX_WEIGHT - (MAX_WEIGHT - 1) * strength
+    if strength is None:
+        return order_by_score(scores)
+    weight = MAX_WEIGHT - (MAX_WEIGHT - MIN_WEIGHT) * strength
     rank = {at: rank for rank, at in enumerate(order_by_score(scores))}
     fused = [1 / (RANK_CONSTANT + at + 1) + weight / (RANK_CONSTANT + rank[at] + 1) for at in range(len(scores))]
-    return order_by_score(fused)
+    return sorted(order_by_score(fused), key=bool)  # the first text stays first
 
 
 def order_by_score(scores: Sequence[float]) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
@@ -64,11 +65,12 @@ class PassageReranker:
         return () if is_lexical else tuple(windows[at] for at in result.order), result.faults
 
     async def rerank(
-        self, query: str, count: int, text: Callable[[int], str], until: float, strength: float = 1.0
+        self, query: str, count: int, text: Callable[[int], str], until: float, strength: float | None = 1.0
     ) -> Reranking:
         """Rerank `count` candidates in lexical order; `text` returns the text of the candidate at a position.
 
-        `strength`: how probable it is by words, from 0 to 1, that the candidates answer.
+        `strength`: how probable it is by words, from 0 to 1, that the candidates answer; None if they share no word
+        with the query.
         """
         order = list(range(count))
         faults: list[Fault] = []
@@ -116,10 +118,11 @@ async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: floa
         return str(Code.TIMEOUT)
 
 
-def list_units(page: Index, query: str, count: int) -> tuple[list[int], list[str], float]:
+def list_units(page: Index, query: str, count: int) -> tuple[list[int], list[str], float | None]:
     """Return the first `count` windows in lexical order, the text to score of each, and the strength of the match.
 
-    There are none if no word matches. A model misreads a passage without the headings and carriers above it.
+    If no word matches, the windows are from all parts of the page, and the strength is None. A model misreads a passage
+    without the headings and carriers above it.
     """
     from keyhole.passages import cut_to_ranked, rank_windows, score_index
     from keyhole.passages.labels import gap_label
@@ -127,11 +130,11 @@ def list_units(page: Index, query: str, count: int) -> tuple[list[int], list[str
 
     index = cut_to_ranked(page, query)
     scored = score_index(index, query)
-    windows = rank_windows(scored)[:count]
+    windows = rank_windows(scored)[:count] or list(range(0, index.size, max(1, ceil(index.size / count))))
     units = [
         label_passage(gap_label(index, each), index.text[index.starts[each] : index.end(each)]) for each in windows
     ]
-    return windows, units, match_strength(scored)
+    return windows, units, match_strength(scored) if scored.stages else None
 
 
 def label_passage(label: str, passage: str) -> str:

@@ -7,14 +7,14 @@ import re
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, FILE_NAMES, Manifest, check_name, find_model
+from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, Manifest, check_name, find_model
 
 MODELS = pytest.mark.parametrize("model", CATALOGUE.values(), ids=list(CATALOGUE))
 
 
 @MODELS
 def test_each_listed_file_has_a_digest_and_a_size(model: Manifest) -> None:
-    assert sorted(file.name for file in model.files) == sorted(FILE_NAMES)
+    assert sorted(file.name for file in model.files) == sorted(model.kind.files)
     for file in model.files:
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256), file.url
         assert file.size > 100_000, file.url

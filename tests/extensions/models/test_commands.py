@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from keyhole.extensions.models.arguments import KINDS
 from keyhole.extensions.models.commands import check_model
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.manifest import ModelKind
-from tests.support.local_model import hub_folder, install_model
+from keyhole.store.sqlite.file import lock_folder
+from tests.support.local_model import hub_folder, install_model, static_files
 from tests.support.loopback import Call, response, serve
 
 Captured = pytest.CaptureFixture[str]
@@ -55,6 +57,30 @@ def test_a_changed_file_is_found(home: Path, capsys: Captured) -> None:
     (models.folder_of(manifest.name) / "tokenizer.json").write_text("{}")
     assert main(["models", "verify", "minilm"]) == 1
     assert "minilm: tokenizer.json has 2 bytes instead of" in capsys.readouterr().out
+
+
+def test_the_faults_of_files_are_printed_as_json(home: Path, capsys: Captured) -> None:
+    models, manifest = install_model(home)
+    assert main(["models", "verify", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"name": "minilm", "faults": []}]
+    (models.folder_of(manifest.name) / "tokenizer.json").unlink()
+    assert main(["models", "verify", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == [{"name": "minilm", "faults": ["tokenizer.json is missing"]}]
+
+
+def test_a_model_that_another_process_installs_is_left_to_it(home: Path, tmp_path: Path, capsys: Captured) -> None:
+    hub = hub_folder(tmp_path / "hub")
+    with lock_folder(ModelsFolder(home).begin("minilm"), 0.0, exclusive=True):
+        assert main(["models", "get", "minilm", "--from", str(hub)]) == 2
+    assert "another `keyhole models get minilm` is running" in capsys.readouterr().err
+    assert main(["models", "get", "minilm", "--from", str(hub)]) == 0
+
+
+def test_a_static_model_is_installed_and_says_its_speed(home: Path, tmp_path: Path, capsys: Captured) -> None:
+    for name, path in static_files().items():
+        (tmp_path / name).symlink_to(path)
+    assert main(["models", "get", "table", "--from", str(tmp_path), "--kind", "static"]) == 0
+    assert re.search(r"table is installed, 0?[.\d]+ ms a passage;", capsys.readouterr().out)
 
 
 def test_a_model_that_does_not_work_is_reported(home: Path, tmp_path: Path, capsys: Captured) -> None:

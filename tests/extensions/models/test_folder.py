@@ -11,7 +11,7 @@ import pytest
 
 from keyhole.errors import KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.manifest import FILE_NAMES, Manifest, ModelFile, ModelKind
+from keyhole.extensions.models.manifest import Manifest, ModelFile, ModelKind
 
 CONTENTS = {"model.onnx": b"weights", "tokenizer.json": b"{}"}
 
@@ -54,7 +54,7 @@ def test_a_model_that_is_not_installed_is_an_error_with_the_command(tmp_path: Pa
         install(tmp_path).choose("three")
 
 
-@pytest.mark.parametrize("name", FILE_NAMES)
+@pytest.mark.parametrize("name", ModelKind.EMBEDDING.files)
 def test_a_file_with_another_digest_installs_nothing(tmp_path: Path, name: str) -> None:
     models = ModelsFolder(tmp_path)
     data = CONTENTS[name][::-1]
@@ -145,5 +145,5 @@ def test_only_the_owner_can_read_the_models(tmp_path: Path) -> None:
 
 def test_the_measured_speed_is_kept(tmp_path: Path) -> None:
     models = install(tmp_path)
-    models.record_speed(models.find("one"), 31.26)
-    assert models.find("one").passage_ms == 31.3
+    models.record_speed(models.find("one"), 31.264)
+    assert models.find("one").passage_ms == 31.26

@@ -152,7 +152,7 @@ def test_models_that_compare_pairs_score_each_text(tmp_path: Path, kind: ModelKi
 def test_a_cross_encoder_alone_decides_and_late_interaction_is_fused(tmp_path: Path) -> None:
     scores = [0.1, 0.2, 0.9]
     orders = [
-        make_local_scorer(fake_model(tmp_path, kind)[0], MemoryStore(Clock())).rank(scores, 1.0)
+        make_local_scorer(fake_model(tmp_path, kind)[0], MemoryStore(Clock())).rank(scores, 0.0)
         for kind in (ModelKind.CROSS_ENCODER, ModelKind.LATE_INTERACTION)
     ]
     assert orders == [[2, 1, 0], [0, 2, 1]]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, check_name, format_manifest, parse_manifest
+from keyhole.extensions.models.manifest import CATALOGUE, check_name, format_manifest, parse_manifest
 from keyhole.extensions.models.vector_scorer import Prefixes, find_prefixes
 
-MODEL = CATALOGUE[DEFAULT_NAME]
+MODEL = CATALOGUE["multilingual-e5-small"]
 INSTRUCTION = "Instruct: Given a question, retrieve passages that answer it"
 SENTENCE = "Represent this sentence for searching relevant passages: "
 FILES = json.loads(format_manifest(MODEL))["files"]

@@ -41,7 +41,7 @@ def packed(*numbers: float) -> bytes:
 class FakeModel:
     """A model that knows the vectors of `VECTORS`; texts in `unfinished` get none. `asked` lists the calls."""
 
-    name, seconds = "Fake", 3.0
+    name, limit, seconds = "Fake", 7, 3.0
     languages: Collection[str] = ("en",)
 
     def __init__(

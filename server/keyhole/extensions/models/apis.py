@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extensions.models.vector_scorer import SENT_QUERY_CHARS, Embedded, find_prefixes
+from keyhole.extensions.models.vector_scorer import EMBEDDED_TEXTS, SENT_QUERY_CHARS, Embedded, find_prefixes
 from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.rerank.base import describe_error, order_by_score
 from keyhole.text.parse_json import parse_json
@@ -99,7 +99,7 @@ class Reranker:
         check_status(reply)
         return parse_scores(decode_response(reply.body), len(texts))
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         """Order the texts by score alone: a model that reads query and text together ranks better than words do."""
         del strength
         return order_by_score(scores)
@@ -171,6 +171,7 @@ class EmbeddingsApi:
 
     name = "Embeddings"
     seconds = TIME_LIMIT
+    limit = EMBEDDED_TEXTS
     languages: Collection[str] = ()
 
     def __init__(self, config: Config, api: Api, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:

@@ -7,17 +7,17 @@ from typing import Any, Final
 from keyhole.cli.parser import Parser
 
 ACTIONS: Final = ("list", "get", "verify", "rm")
-KINDS: Final = ("embedding", "late-interaction", "cross-encoder")
+KINDS: Final = ("embedding", "late-interaction", "cross-encoder", "static")
 DESCRIPTION: Final = """\
 Manage local models, which rank passages by meaning beside their words. The model that was installed last is used, from
 the next start of a server on; KEYHOLE_MODEL names another one or turns them off. Nothing that is read leaves the
 machine."""
 _EXAMPLES: Final = (
     "keyhole models",
-    "keyhole models get multilingual-e5-small",
+    "keyhole models get potion-base-8m",
     "keyhole models get my-model --from ~/downloads/my-model",
     "keyhole models verify",
-    "keyhole models rm multilingual-e5-small",
+    "keyhole models rm potion-base-8m",
 )
 
 
@@ -31,7 +31,7 @@ def add_models(commands: Any) -> None:
     models.add_argument("name", nargs="?", metavar="NAME", help="name of a model; verify without a name checks all")
     models.add_argument(
         "--from", dest="source", metavar="FOLDER",
-        help="get: copy the model of a folder that has model.onnx and tokenizer.json, as the hub does",
+        help="get: copy the model of a folder that has model.onnx or model.safetensors, and tokenizer.json",
     )  # fmt: skip
     models.add_argument("--kind", choices=KINDS, help="get --from: what the model computes, if its files do not tell")
     models.add_argument("--weights", metavar="FILE", help="get --from: the file of the weights, if there are several")

@@ -7,7 +7,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
@@ -17,12 +18,13 @@ from keyhole.config.config import Config, build_user_agent
 from keyhole.config.parsers import http_url
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
-from keyhole.extensions.models.inference import Inference
-from keyhole.extensions.models.manifest import CATALOGUE, Manifest, ModelFile, find_model
+from keyhole.extensions.models.local import load_model
+from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, Manifest, ModelFile, find_model
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import ANY
 from keyhole.runtime.extensions import install_command
 from keyhole.store.home import has_models, home_folder, open_home
+from keyhole.store.sqlite.file import lock_folder
 
 OK, FAILED = 0, 1
 _COLUMNS = (
@@ -41,7 +43,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         return _list(models, config, as_json=arguments.json)
     if arguments.action == "verify":
-        return _verify(models, arguments.name)
+        return _verify(models, arguments.name, as_json=arguments.json)
     if not arguments.name:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"`keyhole models {arguments.action}` needs the name of a model")
     if arguments.action == "rm":
@@ -78,21 +80,33 @@ def _used(models: ModelsFolder, config: Config) -> str:
 def _state(manifest: Manifest, is_used: bool) -> str:
     if not manifest.installed_at:
         return f"keyhole models get {manifest.name}"
-    speed = f", {manifest.passage_ms:.0f} ms a passage" if manifest.passage_ms else ""
+    speed = f", {manifest.passage_ms:.3g} ms a passage" if manifest.passage_ms else ""
     return f"{'used' if is_used else 'installed'}{speed}"
 
 
-def _verify(models: ModelsFolder, name: str | None) -> int:
+def _verify(models: ModelsFolder, name: str | None, *, as_json: bool) -> int:
     """Check the digests of one model, or of all; return 1 if a file is not as it was installed."""
     chosen = [models.find(name)] if name else models.list()
-    code = OK
-    for manifest in chosen:
-        faults = models.verify(manifest)
-        print(f"{manifest.name}: {'; '.join(faults) if faults else 'all files have their SHA-256'}")
-        code = FAILED if faults else code
-    if not chosen:
+    faults = {manifest.name: list(models.verify(manifest)) for manifest in chosen}
+    if as_json:
+        print_json([{"name": each, "faults": found} for each, found in faults.items()])
+    elif not faults:
         print("No model is installed; `keyhole models` lists those that can be.")
-    return code
+    else:
+        for each, found in faults.items():
+            print(f"{each}: {'; '.join(found) if found else 'all files have their SHA-256'}")
+    return FAILED if any(faults.values()) else OK
+
+
+@contextmanager
+def _installing(models: ModelsFolder, name: str) -> Iterator[None]:
+    """Hold the lock of a model's folder. Raises KeyholeError if another process is installing the model."""
+    try:
+        with lock_folder(models.begin(name), 0.0, exclusive=True):
+            yield
+    except TimeoutError:
+        message = f"another `keyhole models get {name}` is running"
+        raise KeyholeError(Code.INVALID_ARGUMENT, message) from None
 
 
 def _copy(models: ModelsFolder, arguments: argparse.Namespace) -> Manifest:
@@ -101,7 +115,8 @@ def _copy(models: ModelsFolder, arguments: argparse.Namespace) -> Manifest:
     choices = Choices(arguments.kind or "", arguments.weights or "", arguments.query_prefix, arguments.text_prefix)
     folder = Path(arguments.source).expanduser()
     manifest, paths = read_hub_folder(folder, arguments.name, choices)
-    return models.add(manifest, paths, time.time())
+    with _installing(models, manifest.name):
+        return models.add(manifest, paths, time.time())
 
 
 async def _download(models: ModelsFolder, config: Config, name: str) -> Manifest:
@@ -110,8 +125,17 @@ async def _download(models: ModelsFolder, config: Config, name: str) -> Manifest
     manifest = find_model(name)
     print(f"{name}: {format_size(manifest.size)}, {manifest.licence}, {manifest.source}", file=sys.stderr)
     # A person asked for this file by name, so robots.txt, which is for crawlers, does not apply.
-    async with HttpFetcher(replace(config, robots="off"), build_user_agent(config)) as fetcher:
-        return await download_model(manifest, models, fetcher, find_hub(os.environ), time.time(), _show_progress)
+    fetcher = HttpFetcher(replace(config, robots="off"), build_user_agent(config))
+    with _installing(models, name):
+        try:
+            async with fetcher:
+                return await download_model(
+                    manifest, models, fetcher, find_hub(os.environ), time.time(), _show_progress
+                )
+        finally:  # a finished download leaves nothing there
+            if received := models.received(manifest):
+                had = f"{format_size(received)} of {format_size(manifest.size)}"
+                print(f"{had} are here; the same command continues the download.", file=sys.stderr)
 
 
 def _show_progress(file: str, received: int, size: int) -> None:
@@ -124,9 +148,9 @@ def _show_progress(file: str, received: int, size: int) -> None:
 def _report_installed(models: ModelsFolder, manifest: Manifest, *, as_json: bool) -> int:
     """Try the model, keep its speed, and say whether it works; return 1 if it does not."""
     try:
-        inference = Inference(models.folder_of(manifest.name), manifest)
-        manifest = models.record_speed(manifest, inference.measure_speed())
-        code, message = OK, f"{manifest.passage_ms:.0f} ms a passage; used from the next start of a server on"
+        speed = load_model(models.folder_of(manifest.name), manifest).measure_speed()
+        manifest = models.record_speed(manifest, speed)
+        code, message = OK, f"{manifest.passage_ms:.3g} ms a passage; used from the next start of a server on"
     except KeyholeError as error:
         code, message = FAILED, f"but {error.message}"
     if as_json:
@@ -243,11 +267,11 @@ def check_model(config: Config) -> list[Finding]:
         if faults := models.verify(manifest):
             fix = f"Install it again: keyhole models get {manifest.name}."
             return [Finding(AREA, "model", Level.FAIL, f"{manifest.name}: {'; '.join(faults)}", fix)]
-        speed = Inference(models.folder_of(manifest.name), manifest).measure_speed()
+        speed = load_model(models.folder_of(manifest.name), manifest).measure_speed()
     except KeyholeError as error:
         return [Finding(AREA, "model", Level.FAIL, error.message, "Set KEYHOLE_MODEL=off to do without it.")]
-    return [Finding(AREA, "model", Level.OK, f"{manifest.name}, {speed:.0f} ms a passage")]
+    return [Finding(AREA, "model", Level.OK, f"{manifest.name}, {speed:.3g} ms a passage")]
 
 
 def _advice() -> str:
-    return f"To rank by meaning too: {install_command('semantic')}, then keyhole models get NAME."
+    return f"To rank by meaning too: {install_command('semantic')}, then keyhole models get {DEFAULT_NAME}."

@@ -21,6 +21,7 @@ from keyhole.extensions.models.manifest import (
     DEFAULT_TOKENS,
     INCOMPLETE,
     MAX_TOKENS,
+    TABLE,
     TOKENIZER,
     WEIGHTS,
     Manifest,
@@ -98,6 +99,11 @@ class ModelsFolder:
         make_private_folder(part)
         return part
 
+    def received(self, manifest: Manifest) -> int:
+        """Return the bytes of the files in the folder that `begin` returned."""
+        part = self.path / f"{manifest.name}{INCOMPLETE}"
+        return sum((part / file.name).stat().st_size for file in manifest.files if (part / file.name).is_file())
+
     def finish(self, manifest: Manifest, now: float) -> Manifest:
         """Verify the files in the folder that `begin` returned, and install the model in place of an earlier one.
 
@@ -118,7 +124,7 @@ class ModelsFolder:
 
     def record_speed(self, manifest: Manifest, passage_ms: float) -> Manifest:
         """Write the measured time of a passage into the manifest of an installed model, and return it."""
-        manifest = replace(manifest, passage_ms=round(passage_ms, 1))
+        manifest = replace(manifest, passage_ms=round(passage_ms, 2))
         write_private_file(self.folder_of(manifest.name) / MANIFEST, format_manifest(manifest).encode())
         return manifest
 
@@ -160,7 +166,12 @@ def hash_file(path: Path) -> str:
 
 WEIGHT_PLACES: Final = (WEIGHTS, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", f"onnx/{WEIGHTS}")
 """Where weights are looked for. Those in 8 bits come first: they take a quarter of the memory."""
-TOKENIZER_PLACES: Final = (TOKENIZER, f"onnx/{TOKENIZER}")
+STATIC_FOLDER: Final = "0_StaticEmbedding"
+"""The folder in which sentence-transformers writes the files of a static model."""
+TABLE_PLACES: Final = (TABLE, f"{STATIC_FOLDER}/{TABLE}")
+TOKENIZER_PLACES: Final = (TOKENIZER, f"onnx/{TOKENIZER}", f"{STATIC_FOLDER}/{TOKENIZER}")
+STATIC_TYPE: Final = "model2vec"
+"""The type of a model in the `config.json` that Model2Vec writes."""
 MAX_LANGUAGES: Final = 5
 """If a card names at most this many languages, the model is used for these only: longer lists are seldom complete."""
 _LANGUAGES: Final = re.compile(r"^languages?:((?:.*\n)(?:[ \t]*-.*\n)*)", re.MULTILINE)
@@ -183,10 +194,15 @@ def read_hub_folder(folder: Path, name: str, choices: Choices) -> tuple[Manifest
 
     A model of the catalogue is recognised by its digests. Raises KeyholeError (invalid_argument) if a file is missing.
     """
-    places = [choices.weights] if choices.weights else WEIGHT_PLACES
+    configs = read_configs(folder)
+    kind = ModelKind(choices.kind) if choices.kind else _find_kind(folder, configs["config.json"])
+    weights, tokenizer = kind.files
+    places = TABLE_PLACES if kind is ModelKind.STATIC else WEIGHT_PLACES
     paths = {
-        WEIGHTS: _find(folder, places, "" if choices.weights else ".onnx"),
-        TOKENIZER: _find(folder, TOKENIZER_PLACES, ""),
+        weights: _find(folder, [choices.weights], "")
+        if choices.weights
+        else _find(folder, places, Path(weights).suffix),
+        tokenizer: _find(folder, TOKENIZER_PLACES, ""),
     }
     files = tuple(ModelFile(each, hash_file(path), path.stat().st_size) for each, path in paths.items())
     digests = {file.sha256 for file in files}
@@ -194,7 +210,7 @@ def read_hub_folder(folder: Path, name: str, choices: Choices) -> tuple[Manifest
         if {file.sha256 for file in listed.files} == digests:
             return listed, paths
     check_name(name)
-    return _describe(name, files, str(folder), choices, read_configs(folder), read_languages(folder)), paths
+    return _describe(name, kind, files, str(folder), choices, configs, read_languages(folder)), paths
 
 
 def _find(folder: Path, places: Sequence[str], suffix: str) -> Path:
@@ -237,6 +253,7 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 def _describe(
     name: str,
+    kind: ModelKind,
     files: tuple[ModelFile, ...],
     source: str,
     choices: Choices,
@@ -244,7 +261,6 @@ def _describe(
     languages: tuple[str, ...],
 ) -> Manifest:
     """Return the manifest that the configuration files and the choices describe."""
-    kind = ModelKind(choices.kind) if choices.kind else _find_kind(configs["config.json"])
     prompts = configs["config_sentence_transformers.json"].get("prompts")
     prompts = prompts if isinstance(prompts, dict) else {}
     known = find_prefixes(name)
@@ -267,8 +283,10 @@ def _describe(
     )
 
 
-def _find_kind(config: Mapping[str, Any]) -> ModelKind:
-    """Return the kind by the architecture that config.json names."""
+def _find_kind(folder: Path, config: Mapping[str, Any]) -> ModelKind:
+    """Return the kind by what config.json names, or by the folder that only a static model has."""
+    if config.get("model_type") == STATIC_TYPE or (folder / STATIC_FOLDER).is_dir():
+        return ModelKind.STATIC
     names = config.get("architectures")
     is_classifier = isinstance(names, list) and any("SequenceClassification" in str(each) for each in names)
     return ModelKind.CROSS_ENCODER if is_classifier else ModelKind.EMBEDDING

