@@ -9,6 +9,7 @@ import pytest
 
 from keyhole import bound
 from keyhole.outputs.failures import MAX_FAILURE_LINE, MAX_FORMS, FailureFinder, telling_failures
+from keyhole.outputs.read import read_output
 
 
 def first(text: str, count: int) -> list[str]:
@@ -83,6 +84,17 @@ def test_the_room_that_the_marked_lines_leave_is_filled_with_the_lines_beside_fa
     log = "".join(f"reading {word}{word[::-1]}\n" for word in words) * 8 + failures + "end\n" * 4
     shown = bound(log, budget=3_800, kind="log").text
     assert sum(why in shown for why in reasons) >= 24
+
+
+def test_a_log_with_the_form_of_yaml_shows_its_failure_and_yaml_that_names_failures_stays_yaml() -> None:
+    options = "".join(f"option{number}:\n  value: {number}\n" for number in range(400))
+    log = f"{options}Error: no such module: pump\n  at: line 61\n" + options[:3_000]
+    yaml = f"{options}failures: none\n{options[:3_000]}"
+    for text, failures in ((log, 1), (yaml, 0)):
+        output = read_output(text)
+        assert output.kind == "yaml"
+        assert bool(output.failures) == bool(failures)
+    assert "Error: no such module: pump\n  at: line 61\n" in bound(log, budget=1_000).text
 
 
 @pytest.mark.parametrize("seed", range(12))

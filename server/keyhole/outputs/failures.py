@@ -17,6 +17,10 @@ from keyhole.text.letters import lower
 
 FAILING_KINDS: Final = frozenset({"log", "test", "compiler", "trace"})
 """Kinds of outputs in which failures are looked for whatever program printed them."""
+MISTAKABLE_KINDS: Final = frozenset({"yaml", "csv", "listing"})
+"""Kinds for which the log of a failed run may be taken, because most of its lines have their form."""
+ANNOUNCED_WEIGHT: Final = 1.5
+"""Weight of a failure from which those of an output of `MISTAKABLE_KINDS` are shown: it is announced, and not early."""
 END_LINES: Final = 4
 """Last lines of an output, which come before the lines with words of failure."""
 MAX_FAILURE_LINES: Final = 4_000

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from keyhole.outputs.envelope import take_prefixes
-from keyhole.outputs.failures import FAILING_KINDS, lower_common, order_failures, weigh_failures
+from keyhole.outputs.failures import (
+    ANNOUNCED_WEIGHT,
+    FAILING_KINDS,
+    MISTAKABLE_KINDS,
+    lower_common,
+    order_failures,
+    weigh_failures,
+)
 from keyhole.outputs.fields import Data, place_of, read_json_lines, read_keys, read_stanzas, read_table, read_values
 from keyhole.outputs.kinds import KINDS, Evidence, command_words, name_opaque, recognise, take_labels, weigh_kinds
 from keyhole.outputs.marks import COMMIT_KINDS, FAILED_KIND, MAX_LINE_CHARS, find_key_marks, mark_lines
@@ -97,9 +104,11 @@ def read_lines(
         repeats = tuple(merge_spans([*repeats, *equal]))
         marks = tuple(mark for mark in marks if uncovered(mark[:2], equal))
         traces = tuple(trace for trace in traces if uncovered(trace, equal))
-    weights = weigh_failures(text) if kind in FAILING_KINDS else {}
+    weights = weigh_failures(text) if kind in FAILING_KINDS or kind in MISTAKABLE_KINDS else {}
+    if kind in MISTAKABLE_KINDS and max(weights.values(), default=0.0) < ANNOUNCED_WEIGHT:
+        weights = {}
     marks = _mark_failed(text, marks, failed) if failed else lower_common(marks, weights)
-    failures = tuple(order_failures(text, weights)) if kind in FAILING_KINDS else ()
+    failures = tuple(order_failures(text, weights)) if weights or kind in FAILING_KINDS else ()
     return Output(text, kind, marks, traces, repeats, failed=tuple(failed), failures=failures)
 
 
