@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.text.parse_json import MAX_DEPTH, MAX_VALUES, parse_json
+from keyhole.text.parse_json import MAX_DEPTH, MAX_VALUES, address_step, parse_json
 from tests.support.documentation import ROOT
 
 VALUES = st.recursive(
@@ -84,6 +84,13 @@ def test_many_brackets_in_a_flat_value_are_no_nesting() -> None:
 def test_any_other_data_is_a_value_error(data: bytes | str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         parse_json(data)
+
+
+@pytest.mark.parametrize(
+    ("key", "step"), [(3, "[3]"), ('"name"', ".name"), ('"tâche"', ".tâche"), ('"two words"', '["two words"]')]
+)
+def test_a_step_of_an_address_has_the_key_as_the_text_writes_it(key: str | int, step: str) -> None:
+    assert address_step(key) == step
 
 
 def test_only_the_listed_modules_call_the_parser_of_python() -> None:

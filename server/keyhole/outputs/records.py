@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from keyhole.outputs.output import OutputPart
 from keyhole.passages.gaps import Span
 from keyhole.text.lazy_pattern import lazy_pattern
-from keyhole.text.parse_json import CONTAINERS, parse_json
+from keyhole.text.parse_json import CONTAINERS, address_step, parse_json
 
 # Find the records of JSON with their addresses, and describe its shape.
 
@@ -135,14 +135,11 @@ def describe(data: Any) -> tuple[str, ...]:
 
 def address(path: Path) -> str:
     """Return a path as JSONPath writes it, such as `$.packages[12]`."""
-    return "$" + "".join(map(address_step, path))
+    return "$" + "".join(map(_step, path))
 
 
-def address_step(key: str | int) -> str:
-    """Return the part of an address for a key of an object or a number of an array."""
-    if isinstance(key, int):
-        return f"[{key}]"
-    return f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key)}]"
+def _step(key: str | int) -> str:
+    return address_step(key if isinstance(key, int) else json.dumps(key))
 
 
 def inner_address(text: str, record: OutputPart, offset: int) -> str:
@@ -216,7 +213,7 @@ def _find_records(
         above = address(path)
         for key, start, _, end in items:
             value = data[key]
-            yield OutputPart(start, end, above + address_step(key) + _field_of(value)), value
+            yield OutputPart(start, end, above + _step(key) + _field_of(value)), value
         return
     # Of equal keys in an object the last one counts, as in the data.
     for key, item in {item.key: item for item in items}.items():

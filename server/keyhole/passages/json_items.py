@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from keyhole.passages.blocks import CodeBlock
+from keyhole.text.parse_json import address_step
 
 MAX_DEPTH: Final = 200
 """Depth down to which items are found."""
@@ -20,7 +21,6 @@ _INFO: Final = ("```json", "~~~json")
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{},]')
 _SPACE = re.compile(r"\s*+")
 _KEY = re.compile(r'((?<!\\)"(?:[^"\\\n]|\\.)*+")\s*+:')
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _CLOSING: Final = {"]": "[", "}": "{"}
 
 
@@ -138,14 +138,6 @@ def find_address(text: str, items: Sequence[JsonItem], start: int) -> str:
     while number >= 0:
         item = items[number]
         number = item.parent
-        if item.end > start and not (item.start == start and isinstance(item.key, str)):
-            address = _step(item.key) + address
+        if item.key is not None and item.end > start and not (item.start == start and isinstance(item.key, str)):
+            address = address_step(item.key) + address
     return f"${address}" if 0 < len(address) <= MAX_ADDRESS_CHARS else ""
-
-
-def _step(key: str | int | None) -> str:
-    """Return a key, which is written as in the text, or a number as JSONPath writes it."""
-    if not isinstance(key, str):
-        return "" if key is None else f"[{key}]"
-    name = key[1:-1]
-    return f".{name}" if _NAME.fullmatch(name) else f"[{key}]"

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from keyhole.text.lazy_pattern import lazy_pattern
+
 MAX_DEPTH: Final = 100
 """Levels of arrays and objects. Answers of APIs have about ten, a thread of replies some dozen."""
 MAX_VALUES: Final = 2_000_000
@@ -17,6 +19,8 @@ MAX_VALUES: Final = 2_000_000
 
 CONTAINERS: Final = frozenset({dict, list})
 """The types of arrays and objects in a parsed value. A comparison of types takes a fifth of `isinstance`."""
+
+_NAME = lazy_pattern(r"[A-Za-z_]\w*")
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -31,6 +35,13 @@ def parse_json(data: bytes | str) -> Any:
     if containers > MAX_DEPTH:
         _check_depth(value)
     return value
+
+
+def address_step(key: str | int) -> str:
+    """Return the part of a JSONPath for a key of an object, in quotes as in the text, or a number of an array."""
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key[1:-1]}" if _NAME.fullmatch(key[1:-1]) else f"[{key}]"
 
 
 def _count(data: bytes | str) -> tuple[int, int]:
