@@ -124,7 +124,7 @@ class Output(NamedTuple):
     kind: str
     marks: tuple[Mark, ...] = ()
     records: tuple[Span, ...] = ()
-    """Ranges that are shown whole, unless they are long: the records of JSON, and stack traces. Elsewhere lines are."""
+    """Ranges that are shown whole, unless they are long: records of data, and threads. Elsewhere lines are."""
     repeats: tuple[Span, ...] = ()
     """Lines that differ only in numbers from one of the lines before them. Each range is shown as their count."""
     parts: tuple[OutputPart, ...] = ()

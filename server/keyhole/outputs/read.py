@@ -26,12 +26,12 @@ from keyhole.outputs.parts import find_commits, find_parts
 from keyhole.outputs.records import read_json, read_xml
 from keyhole.outputs.repeats import REPEATING_KINDS, find_repeats, line_forms
 from keyhole.outputs.sections import (
+    HEADED_KINDS,
     SECTIONED_KINDS,
-    TRACED_KINDS,
     count_stacks,
     find_equal_stacks,
     find_failed,
-    find_traces,
+    find_headed,
 )
 from keyhole.outputs.terminal import decode_output, terminal_text
 from keyhole.outputs.values import Telling, count_values, find_telling_values
@@ -94,22 +94,22 @@ def read_lines(
     if failed is None:
         failed = find_failed(text) if kind in SECTIONED_KINDS else ()
     repeats = find_repeats(text, forms) if kind in REPEATING_KINDS else ()
-    traces = find_traces(text) if kind in TRACED_KINDS else ()
+    units = find_headed(text) if kind in HEADED_KINDS else ()
     bare, labels = take_labels(text) if kind in SECTIONED_KINDS else (text, None)
     if labels:
         marks = tuple(_with_labels(mark_lines(bare, FAILED_KIND, line_forms(bare)), labels))
     else:
         marks = mark_lines(text, kind, forms, list(find_key_marks(text, kind) if key_marks is None else key_marks))
-    if equal := find_equal_stacks(text) if kind in TRACED_KINDS else ():
+    if equal := find_equal_stacks(text) if kind in HEADED_KINDS else ():
         repeats = tuple(merge_spans([*repeats, *equal]))
         marks = tuple(mark for mark in marks if uncovered(mark[:2], equal))
-        traces = tuple(trace for trace in traces if uncovered(trace, equal))
+        units = tuple(unit for unit in units if uncovered(unit, equal))
     weights = weigh_failures(text) if kind in FAILING_KINDS or kind in MISTAKABLE_KINDS else {}
     if kind in MISTAKABLE_KINDS and max(weights.values(), default=0.0) < ANNOUNCED_WEIGHT:
         weights = {}
     marks = _mark_failed(text, marks, failed) if failed else lower_common(marks, weights)
     failures = tuple(order_failures(text, weights)) if weights or kind in FAILING_KINDS else ()
-    return Output(text, kind, marks, traces, repeats, failed=tuple(failed), failures=failures)
+    return Output(text, kind, marks, units, repeats, failed=tuple(failed), failures=failures)
 
 
 def _with_labels(marks: Sequence[Mark], labels: Envelope) -> Iterator[Mark]:
@@ -151,7 +151,7 @@ def read_parts(text: str, lines: Output, question: str = "") -> Output:
         data = read_values(xml.values, xml.records)
     else:
         parts, title = find_parts(text, lines.kind)
-        stacks = count_stacks(text) if lines.kind in TRACED_KINDS else ""
+        stacks = count_stacks(text) if lines.kind in HEADED_KINDS else ""
         about = name_opaque(text) if lines.kind == "opaque" else stacks
         lines = lines._replace(parts=parts, summary_title=title, about=(about,) if about else ())
         data = _read_data(text, lines)

@@ -124,18 +124,10 @@ def _failed_of(text: str, family: Family) -> Iterator[Span]:
         yield last
 
 
-# Find the stack traces of an output, which are shown whole unless they are long.
+# Find the units of an output that are shown whole unless they are long, because their first line says what they are.
 
-TRACED_KINDS: Final = frozenset({"trace", "log", "test", "compiler"})
-"""Kinds in which stack traces are looked for."""
-
-_PYTHON = lazy_pattern(r"(?:^[ \t].*\n)+(\S.*\n?)?", re.MULTILINE)
-"""What follows the first line of a trace of Python: its frames, and the error. Without the error, it is cut off."""
-_PYTHON_START: Final = "Traceback (most recent call last):\n"
-_FRAMES = lazy_pattern(r"(?:^[ \t]+(?:at .*|\.\.\. \d+ more)\n|^Caused by: .*\n)+", re.MULTILINE)
-"""What follows the first line of a trace of Java or JavaScript."""
-_FRAME_STARTS: Final = ("\n\tat ", "\n    at ")
-
+HEADED_KINDS: Final = frozenset({"trace", "log", "test", "compiler"})
+"""Kinds in which such units are looked for."""
 
 _HEADED = lazy_pattern(
     r"^(?:(?:In \S+ line \d+|goroutine \d+ \[[^\]\n]*\]):\n(?:.++\n?+)++"
@@ -147,36 +139,9 @@ without its first line, the others say little."""
 _HEADS: Final = ("In ", "goroutine ", "\tat ")
 
 
-def find_traces(text: str) -> tuple[Span, ...]:
-    """Return the stack traces of Python, Java, JavaScript and Go, and the findings of shellcheck, in order."""
-    headed = [match.span() for match in _HEADED.finditer(text)] if any(head in text for head in _HEADS) else []
-    starts = [start for start, _ in headed]
-    for start, end in _traces_of_frames(text):
-        place = bisect_right(starts, start) - 1
-        if place < 0 or headed[place][1] <= start:  # not a part of a thread
-            headed.append((start, end))
-    return tuple(sorted([*_python_traces(text), *headed]))
-
-
-def _python_traces(text: str) -> Iterator[Span]:
-    start = text.find(_PYTHON_START)
-    while start >= 0:
-        after = start + len(_PYTHON_START)
-        match = _PYTHON.match(text, after)
-        if match and match[1] and text[start - 1 : start] in ("", "\n"):
-            yield start, match.end()
-        start = text.find(_PYTHON_START, match.end() if match else after)
-
-
-def _traces_of_frames(text: str) -> Iterator[Span]:
-    for frame in _FRAME_STARTS:
-        place = text.find(frame)
-        while place >= 0:
-            match = _FRAMES.match(text, place + 1)
-            end = match.end() if match else place + len(frame)
-            if match:
-                yield text.rfind("\n", 0, place) + 1, end
-            place = text.find(frame, end - 1)
+def find_headed(text: str) -> tuple[Span, ...]:
+    """Return the stacks of Go, the threads of Java and the findings of shellcheck, in order."""
+    return tuple(match.span() for match in _HEADED.finditer(text)) if any(head in text for head in _HEADS) else ()
 
 
 _GOROUTINE = lazy_pattern(r"^goroutine \d+ (\[[^\]\n]*\]):\n((?:.++\n?+)++)\n?", re.MULTILINE)

@@ -1,53 +1,11 @@
-"""The stack traces of an output, which are shown whole."""
+"""The stacks, threads and findings of an output, which are shown with their first line."""
 
 from __future__ import annotations
 
 import pytest
 
-import keyhole
 from keyhole import bound
-from keyhole.outputs.read import read_output
-from keyhole.outputs.sections import find_traces
-
-PYTHON = (
-    "Traceback (most recent call last):\n"
-    '  File "hub.py", line 11, in main\n    await sensor(3)\n    ^^^^^^^^^^^^^^^\n'
-    '  File "hub.py", line 6, in sensor\n    raise OSError(104, "sensor 3 closed the line")\n'
-    "OSError: [Errno 104] sensor 3 closed the line\n"
-)
-JAVA = (
-    'Exception in thread "main" java.lang.IllegalStateException: lock 4 could not be filled\n'
-    "\tat Lock.main(Lock.java:6)\n\tat Main.run(Main.java:9)\n"
-    "Caused by: java.lang.RuntimeException: pump of basin B stopped\n\tat Pump.start(Pump.java:4)\n\t... 1 more\n"
-)
-NODE = "Error: pump 9 does not start\n    at start (/app/pump.mjs:4:7)\n    at async main (/app/pump.mjs:9:1)\n"
-
-
-@pytest.mark.parametrize("trace", [PYTHON, JAVA, NODE])
-def test_a_trace_goes_from_its_first_line_to_its_last(trace: str) -> None:
-    text = f"started\n{trace}stopped\n{trace}"
-    assert [text[start:end] for start, end in find_traces(text)] == [trace, trace]
-    assert [trace[start:end] for start, end in find_traces(trace)] == [trace]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Traceback (most recent call last):\n", "see Traceback (most recent call last):\n  a\nb\n", "look at me\n"],
-)
-def test_other_text_has_no_traces(text: str) -> None:
-    assert find_traces(text) == ()
-
-
-@pytest.mark.parametrize("trace", [PYTHON, JAVA, NODE])
-@pytest.mark.parametrize("query", [None, "which sensor closed", "why did the pump stop"])
-def test_a_trace_is_shown_whole_unless_it_is_long(trace: str, query: str | None) -> None:
-    log = "".join(f"request {number} of {'x' * (number % 50)} served\n" for number in range(400))
-    assert trace in keyhole.bound(log + trace + log, query=query, budget=2_000).text
-
-
-def test_the_traces_of_a_log_are_records_and_other_kinds_have_none() -> None:
-    assert read_output(f"started\n{PYTHON}", kind="log").records == ((8, 8 + len(PYTHON)),)
-    assert read_output(f"# Errors\n\n{PYTHON}", kind="markdown").records == ()
+from keyhole.outputs.sections import find_headed
 
 
 def test_a_finding_of_shellcheck_is_shown_with_its_first_line() -> None:
@@ -113,10 +71,10 @@ def test_a_thread_dump_of_java_shows_who_waits_for_whom(query: str | None, later
 
 def test_a_thread_of_java_is_shown_with_its_name_its_state_and_its_locks() -> None:
     dump = java_dump("")
-    traces = [dump[slice(*span)] for span in find_traces(dump)]
+    threads = [dump[slice(*span)] for span in find_headed(dump)]
     blocked = java_thread("packer", 90, "BLOCKED (on object monitor)", "waiting to lock")
-    assert len(traces) == 121
-    assert traces[60] == blocked.rstrip("\n") + "\n"
-    assert traces[60] in bound(dump, command="jstack -l 71", budget=2_000).text
-    stacks = [JAVA_STACKS[slice(*span)].partition("\n")[0] for span in find_traces(JAVA_STACKS)]
+    assert len(threads) == 121
+    assert threads[60] == blocked.rstrip("\n") + "\n"
+    assert threads[60] in bound(dump, command="jstack -l 71", budget=2_000).text
+    stacks = [JAVA_STACKS[slice(*span)].partition("\n")[0] for span in find_headed(JAVA_STACKS)]
     assert stacks == ['"packer":', '"counter":']
