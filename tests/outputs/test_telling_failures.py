@@ -33,6 +33,12 @@ def test_a_line_that_announces_a_failure_twice_comes_before_a_later_one() -> Non
     assert first(text, 6)[4:] == ["TEST-UNEXPECTED-FAIL | the sum is wrong", "Web server killed."]
 
 
+def test_failures_that_begin_alike_but_for_paths_come_after_a_single_one() -> None:
+    noise = "".join(f"src/{chr(97 + n % 26) * (n // 26 + 1)}.py:{n}: error: no type\n" for n in range(300))
+    text = f"error: the sum is wrong\n{noise}one\ntwo\nthree\nfour\n"
+    assert first(text, 5)[-1] == "error: the sum is wrong"
+
+
 @pytest.mark.parametrize("other", ["warning: error codes", "echo failed", "tests failed: 0", "something failed"])
 def test_a_line_that_announces_a_failure_comes_before_one_that_only_names_it(other: str) -> None:
     text = f"pump.c:41:7: error: no member named speed\n{other}\none\ntwo\nthree\nfour\n"
