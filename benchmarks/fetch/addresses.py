@@ -1,6 +1,6 @@
 """Check which addresses a real server connects to.
 
-    python -m benchmarks.fetch.addresses ROWS ORACLE
+    python -m benchmarks.fetch.addresses ROWS ORACLE [--peer PYTHON]
     python -m benchmarks.fetch.addresses --rebinding 400
 
 The first form fetches every URL of a file of rows through the server over stdio, under an oracle: a folder whose
@@ -9,6 +9,10 @@ are not in the repository. A row has `url`, `expect` (blocked, invalid or allowe
 `dns`, `http` and `connect_only`, the addresses to which a connection is permitted. Proxies in the `env` of any row are
 in the server's environment for all rows. A row whose `dns` answers for `ipv4only.arpa` gets its own server, because a
 server remembers the NAT64 prefix. Rows that cannot be run are named.
+
+With `--peer`, the server is the mcp-server-fetch of the environment of PYTHON, with its defaults except robots.txt.
+It uses the proxies of its environment, so only the rows with proxies get them. An error without a connection counts as
+a refusal.
 
 The second form patches nothing. In a separate network namespace (Linux, `unshare -rmn`, no root), a DNS server on
 loopback rebinds names between public and private addresses of that namespace. The benchmark counts connections to the
@@ -42,6 +46,7 @@ from keyhole.fetch.addresses import DISCOVERY_NAME
 SERVER = Path(__file__).resolve().parents[2] / "server"
 REFUSALS = ("blocked_address", "invalid_url", "invalid_argument", "scheme_not_allowed")
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.1"
+PEER = ("-m", "mcp_server_fetch", "--ignore-robots-txt")
 KINDS = ("once", "flip", "mixed", "dual")
 """Ways in which a name resolves: public, then private; private, then public; both at once; A public and AAAA ::1."""
 
@@ -78,6 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="?", type=Path)
     parser.add_argument("oracle", nargs="?", type=Path)
+    parser.add_argument("--peer", type=Path, metavar="PYTHON")
     parser.add_argument("--rebinding", type=int, metavar="FETCHES")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -88,12 +94,12 @@ def main() -> int:
         return subprocess.run([*command, str(arguments.rebinding)], check=False).returncode
     if not (arguments.rows and arguments.oracle):
         parser.error("give ROWS and ORACLE, or --rebinding")
-    return run_rows(arguments.rows, arguments.oracle)
+    return run_rows(arguments.rows, arguments.oracle, arguments.peer)
 
 
 @contextmanager
-def run_server(**environment: str) -> Iterator[Ask]:
-    """Run this checkout's server over stdio with an empty store, until the block ends."""
+def run_server(peer: Path | None = None, **environment: str) -> Iterator[Ask]:
+    """Run this checkout's server over stdio with an empty store, or a peer's, until the block ends."""
     with tempfile.TemporaryDirectory() as home:
         python_path = os.pathsep.join(filter(None, [environment.pop("PYTHONPATH", ""), str(SERVER)]))
         settings = {
@@ -104,7 +110,7 @@ def run_server(**environment: str) -> Iterator[Ask]:
             **environment,
         }
         process = subprocess.Popen(
-            [sys.executable, "-m", "keyhole", "serve"],
+            [str(peer), *PEER] if peer else [sys.executable, "-m", "keyhole", "serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -122,10 +128,11 @@ def run_server(**environment: str) -> Iterator[Ask]:
             return next(answer for line in process.stdout if (answer := json.loads(line)).get("id") == number)
 
         def ask(url: Any) -> str:
-            answer = call("tools/call", {"name": "web_fetch", "arguments": {"url": url}})
+            answer = call("tools/call", {"name": "fetch" if peer else "web_fetch", "arguments": {"url": url}})
             if "error" in answer:
                 return f"invalid_argument: {answer['error']['message']}"
-            return str(answer["result"]["content"][0]["text"])
+            text = str(answer["result"]["content"][0]["text"])
+            return f"blocked_address: {text}" if peer and answer["result"].get("isError") else text
 
         client = {"name": "addresses", "version": "1"}
         call("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
@@ -138,7 +145,7 @@ def run_server(**environment: str) -> Iterator[Ask]:
             process.wait(10)
 
 
-def run_rows(rows_file: Path, oracle: Path) -> int:
+def run_rows(rows_file: Path, oracle: Path, peer: Path | None = None) -> int:
     """Fetch the URL of every row under the oracle, and print the table by group."""
     found, unusable = load_rows(rows_file, FIELDS, OPTIONAL_FIELDS)
     rows = [{**DEFAULTS, **row} for row in found]
@@ -163,14 +170,14 @@ def run_rows(rows_file: Path, oracle: Path) -> int:
             if not facts["right"]:
                 print("wrong:", row["url"], "|", row["expect"], "|", *result.splitlines()[:1], file=sys.stderr)
 
-        with run_server(**hooks, **proxies) as shared:
+        alone = [row for row in rows if DISCOVERY_NAME in row["dns"] or (peer and row["env"])]
+        with run_server(peer, **hooks, **({} if peer else proxies)) as shared:
             for row in rows:
-                if DISCOVERY_NAME not in row["dns"]:
+                if row not in alone:
                     fetch(row, shared)
-        for row in rows:
-            if DISCOVERY_NAME in row["dns"]:
-                with run_server(**hooks, **proxies) as own:
-                    fetch(row, own)
+        for row in alone:
+            with run_server(peer, **hooks, **(row["env"] if peer else proxies)) as own:
+                fetch(row, own)
     return int(_print(table) or unusable > 0)
 
 
