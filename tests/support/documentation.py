@@ -138,6 +138,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "clients": reference.clients,
     "registrations": reference.registrations,
     "hook-files": reference.hook_files,
+    "peers": reference.peers,
     **{f"client {path.stem}": partial(reference.client_facts, path.stem) for path in (DOCS / "clients").glob("*.md")},
     **{f"worked {name}": lambda name=name: worked_calls()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
     "worked output": worked_output,

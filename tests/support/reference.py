@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,8 @@ from keyhole.render.answer import WARNINGS
 from keyhole.render.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
 from keyhole.serve.tools import tool_list
 from tests.support.console import capture_parser
+
+PEERS: Final = Path(__file__).resolve().parents[2] / "benchmarks" / "peers.toml"
 
 GROUPS: Final = {
     "max_chars": "Budget of a result",
@@ -213,6 +216,15 @@ def registrations() -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*rows, *(_registration_row(client) for client in CLIENTS.values())])
+
+
+def peers() -> str:
+    """Return a table of the programs of others that have figures: the version, and when each benchmark measured it."""
+    rows = ["| program | measured |", "| --- | --- |"]
+    for name, entry in tomllib.loads(PEERS.read_text(encoding="utf-8")).items():
+        days = ", ".join(f"{day} by `{module}`" for module, day in entry["measured"].items())
+        rows.append(f"| {name} {entry['version']} | {days} |")
+    return "\n".join(rows)
 
 
 def hook_files() -> str:
