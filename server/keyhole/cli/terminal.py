@@ -37,9 +37,12 @@ class TableColumn:
 
 
 def print_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table, with each cell on one line and without control characters."""
+    """Print a table, with each cell on one line and without control characters.
+
+    A terminal continues the lines of a table whose columns are all unshortened: they are printed as for programs.
+    """
     cells = [[one_line(cell) for cell in row] for row in rows]
-    if rows and sys.stdout.isatty():
+    if rows and sys.stdout.isatty() and not all(column.unshortened for column in columns):
         _draw_table(columns, cells)
         return
     from rich.cells import cell_len

@@ -331,6 +331,36 @@ def test_all_registers_with_every_client_found(home: Path, capsys: Captured) -> 
     } == {"-", "by hand"}
 
 
+def test_the_next_step_of_a_client_is_printed_once_for_both_of_its_files(home: Path, capsys: Captured) -> None:
+    assert main(["install", "claude-code"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("  registered") == 2
+    assert shown.endswith(
+        "Claude Code: It is available in the next session.\n`keyhole doctor` checks that it starts.\n"
+    )
+    assert shown.count("next session") == shown.count("keyhole doctor") == 1
+
+
+@POSIX
+def test_the_listing_at_a_narrow_terminal_cuts_no_path_and_explains_its_columns(home: Path) -> None:
+    import pty
+
+    outer, inner = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "keyhole", "install"], stdin=inner, stdout=inner, stderr=inner
+    ) as process:
+        os.close(inner)
+        shown = b""
+        with suppress(OSError):  # raised on Linux at the end of a terminal
+            while more := os.read(outer, 4_096):
+                shown += more
+        assert process.wait(20) == 0
+    os.close(outer)
+    text = shown.decode()
+    assert "…" not in text and "~/.cline/data/settings/cline_mcp_settings.json" in text
+    assert all(f"\n{name}" in text.replace("\r", "") for name in ("found:", "server, hook:", "wrapped servers:"))
+
+
 @POSIX
 @pytest.mark.parametrize(("answer", "written"), [(b"n\n", False), (b"\n", True)])
 def test_at_a_terminal_the_diff_is_shown_once_and_the_question_asked_once(

@@ -38,8 +38,15 @@ from keyhole.text.suggest import suggest_name
 # List the clients of this machine with what of Keyhole is registered in each.
 
 NAMES: Final = ("client", "found", "server", "hook", "wrapped servers", "file")
-COLUMNS: Final = (*(TableColumn(name, unshortened=True) for name in NAMES[:-1]), TableColumn(NAMES[-1]))
-HINT: Final = "\nRegister with one client: keyhole install CLIENT; with all found: --all. Both show a diff first."
+COLUMNS: Final = tuple(TableColumn(name, unshortened=True) for name in NAMES)
+LEGEND: Final = """
+found: "yes" if the client is on this machine.
+server, hook: "-" not registered; "registered"; "other copy" by another installation of Keyhole; "address" a server at a
+  URL; "name taken" by another server; "unreadable" file; "by hand" Keyhole cannot edit this file: see --print;
+  "none" the client runs no hook that Keyhole could use.
+wrapped servers: those with `keyhole proxy` in front of them.
+
+Register with one client: keyhole install CLIENT; with all found: --all. Both show a diff first."""
 
 
 class Listed(NamedTuple):
@@ -59,9 +66,9 @@ def list_clients(machine: Machine, name: str, *, json: bool) -> int:
         print_json([_json_facts(each) for each in rows])
         return 0
     cells = [_cells(each) for each in rows]
-    print_table(COLUMNS, cells if sys.stdout.isatty() else [NAMES, *cells])
-    if sys.stdout.isatty():  # programs need no hint
-        print(HINT)
+    print_table(COLUMNS, [NAMES, *cells])
+    if sys.stdout.isatty():  # programs need no legend
+        print(LEGEND)
     return 0
 
 
@@ -128,6 +135,8 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     changes = [try_change(edit, arguments) for edit in edits]
     if arguments.json:
         print_json([change.json_facts() for change in changes])
+    elif any(change.next_step for change in changes):
+        _print_next_steps(changes)
     elif not clients:
         print("No client was found on this machine; name one: keyhole install CLIENT")
     return FAILED if any(change.state == "refused" for change in changes) else OK
@@ -197,6 +206,8 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
     done = try_change(proxied, arguments)
     if arguments.json:
         print_json([done.json_facts()])
+    elif done.next_step:
+        _print_next_steps([done])
     return FAILED if done.state == "refused" else OK
 
 
@@ -483,8 +494,12 @@ def _print_change(client: McpClient, change: FileChange, *, is_diff_shown: bool)
     print(f"  {change.message}" + (f"; backup: {Path(change.backup).name}" if change.backup else ""))
     if change.note:
         print(f"  {change.note}")
-    if change.next_step:
-        print(f"  {change.next_step} `keyhole doctor` checks that it starts.")
+
+
+def _print_next_steps(changes: Sequence[FileChange]) -> None:
+    """Print what is left to do for the user, each step of a client once."""
+    steps = [f"{CLIENTS[change.client].title}: {change.next_step}" for change in changes if change.next_step]
+    print("\n".join([*dict.fromkeys(steps), "`keyhole doctor` checks that it starts."]))
 
 
 def _print_diff(lines: Sequence[str]) -> None:
