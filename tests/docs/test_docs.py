@@ -21,7 +21,8 @@ from mcp import Client, StdioServerParameters
 from keyhole.config.config import SETTINGS
 from keyhole.errors import RULES
 from keyhole.extensions.install.clients import CLIENTS
-from tests.support.documentation import DOCS, PAGES, README, ROOT
+from tests.support.console import run_command, temporary_installation
+from tests.support.documentation import DOCS, PAGES, README, ROOT, benchmark_table
 
 TEXT = README.read_text(encoding="utf-8")
 
@@ -29,12 +30,18 @@ TEXT = README.read_text(encoding="utf-8")
 def test_the_readme_has_its_headings_in_order() -> None:
     headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
     assert headings == [
-        "Two ways in", "What it does", "Figures", "Limits", "Documentation",
+        "What it does", "Try it and check it", "Limits", "Documentation",
     ]  # fmt: skip
 
 
-def test_the_readme_has_at_most_900_words() -> None:
-    assert len(TEXT.split()) <= 900
+def test_the_readme_has_at_most_700_words() -> None:
+    assert len(TEXT.split()) <= 700
+
+
+def test_the_first_screen_of_the_readme_has_one_picture_one_command_one_question_and_one_line_of_figures() -> None:
+    first = TEXT.partition("\n## ")[0]
+    assert (first.count("<picture>"), first.count("```console"), first.count("?*")) == (1, 1, 1)
+    assert "(docs/benchmarks.md)" in first and len(first.split()) <= 200
 
 
 def test_one_page_links_to_every_page_of_the_documentation() -> None:
@@ -53,9 +60,10 @@ def test_every_setting_and_error_code_is_in_the_reference_once() -> None:
     assert Counter(re.findall(r"^\| `(\w+)` \| (?:yes|no) ", errors, re.MULTILINE)) == Counter(map(str, RULES))
 
 
-def test_the_figures_of_the_readme_are_printed_by_the_benchmarks_that_it_names() -> None:
+def test_the_figures_in_short_are_printed_by_the_benchmarks_that_they_name() -> None:
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| `([\w.]+)` \|$", TEXT, re.MULTILINE)
+    text = (DOCS / "benchmarks.md").read_text(encoding="utf-8").partition("## How many calls")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| `([\w.]+)` \|$", text, re.MULTILINE)
     assert len(rows) == 8
     for question, plain, keyhole, module in rows:
         path = ROOT / module.replace(".", "/")
@@ -65,11 +73,24 @@ def test_the_figures_of_the_readme_are_printed_by_the_benchmarks_that_it_names()
             assert figure in measured or figure == "4,000", figure
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_a_picture_of_the_readme_shows_the_current_result(number: int) -> None:
-    about, name = re.findall(r"!\[(.*?)\]\(docs/shots/(.*?)\)", TEXT)[number]
+def test_the_line_of_figures_in_the_readme_is_that_of_the_reading_tasks() -> None:
+    share = re.findall(r"the first call answers (\d+) % .* mcp-server-fetch ([\d.]+), (\d+) %", " ".join(TEXT.split()))
+    table = benchmark_table("Reading tasks")
+    (ours,) = re.findall(r"^\| keyhole \| 4,000 \| ([\d.]+) %", table, re.MULTILINE)
+    ((version, theirs),) = re.findall(r"^\| mcp-server-fetch (\S+) \| 4,000 \| ([\d.]+) %", table, re.MULTILINE)
+    assert share == [(f"{float(ours):.0f}", version, f"{float(theirs):.0f}")]
+
+
+@pytest.mark.parametrize(
+    ("page", "folder", "name"),
+    [(README, "docs/shots", "output.svg"), (DOCS / "quickstart.md", "shots", "answer.svg")],
+    ids=["README", "quick start"],
+)
+def test_a_picture_shows_the_current_result(page: Path, folder: str, name: str) -> None:
+    ((about, shown_name),) = re.findall(rf"!\[(.*?)\]\({folder}/(.*?)\)", page.read_text(encoding="utf-8"))
+    assert shown_name == name
     narrow = name.replace(".svg", "-narrow.svg")
-    assert f'<source media="(max-width: 600px)" srcset="docs/shots/{narrow}">' in TEXT
+    assert f'<source media="(max-width: 600px)" srcset="{folder}/{narrow}">' in page.read_text(encoding="utf-8")
     drawn = picture.PICTURES[name]()
     for file, svg in ((name, drawn), (narrow, picture.PICTURES[narrow]())):
         assert (picture.SHOTS / file).read_text("utf-8") == svg, "run: python docs/make/picture.py"
@@ -77,28 +98,21 @@ def test_a_picture_of_the_readme_shows_the_current_result(number: int) -> None:
     assert all(figure in drawn for figure in shown) and len(shown) == 2
 
 
-def configurations() -> dict[str, dict[str, Any]]:
-    """Return the registrations of the quick start and mcp.json.example, by client."""
-    quick = (DOCS / "quickstart.md").read_text(encoding="utf-8")
-    (codex,) = re.findall(r"```toml\n(.*?)```", quick, re.DOTALL)
-    (vscode,) = (
-        json.loads(block) for block in re.findall(r"```json\n(.*?)```", quick, re.DOTALL) if '"servers"' in block
-    )
-    desktop = next(
-        json.loads(block) for block in re.findall(r"```json\n(.*?)```", quick, re.DOTALL) if '"mcpServers"' in block
-    )
-    example = json.loads((ROOT / "mcp.json.example").read_text(encoding="utf-8"))
-    return {
-        "example": example["mcpServers"]["keyhole"],
-        "desktop": desktop["mcpServers"]["keyhole"],
-        "codex": tomllib.loads(codex)["mcp_servers"]["keyhole"],
-        "vscode": vscode["servers"]["keyhole"],
-    }
+def printed_registration(client: str) -> dict[str, Any]:
+    """Return the entry that `keyhole install CLIENT --print` prints, or that of mcp.json.example."""
+    if client == "example":
+        entry = json.loads((ROOT / "mcp.json.example").read_text(encoding="utf-8"))
+    else:
+        with temporary_installation():
+            text = run_command(f"keyhole install {client} --print")
+        entry = tomllib.loads(text) if client == "codex" else json.loads(text)
+    (servers,) = (value for value in entry.values() if isinstance(value, dict))
+    return dict(servers["keyhole"])
 
 
-@pytest.mark.parametrize("client", ["example", "desktop", "codex", "vscode"])
-def test_a_registration_block_starts_the_server(client: str, tmp_path: Path) -> None:
-    block = configurations()[client]
+@pytest.mark.parametrize("client", ["example", "claude-desktop", "codex", "vscode"])
+def test_a_registration_to_add_by_hand_starts_the_server(client: str, tmp_path: Path) -> None:
+    block = printed_registration(client)
     scripts = str(Path(sys.executable).parent)
     environment = {
         "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
