@@ -19,6 +19,7 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.config.load import parse_config
+from keyhole.extensions.hosted.telemetry import Metrics
 from tests.packaging.containerfile import FILE, Instruction, last_instruction, parse_instructions
 from tests.support.documentation import ROOT
 
@@ -263,3 +264,23 @@ def test_the_alerts_of_the_monitoring_page_are_valid_and_use_existing_metrics() 
         assert json.dumps(rule["annotations"]["summary"])
         named = re.findall(r"keyhole_\w+", rule["expr"])
         assert {name.removesuffix("_bucket") for name in named} <= table
+
+
+def test_the_dashboard_shows_every_metric_of_keyhole_and_no_other() -> None:
+    pytest.importorskip("prometheus_client", reason="the extra hosted is not installed")
+    families = list(Metrics().registry.collect())
+    counters = {f"{family.name}_total" for family in families if family.type == "counter"}
+    others = {family.name for family in families if family.type not in ("counter", "info")}
+    dashboard = json.loads((DEPLOY / "grafana.json").read_text(encoding="utf-8"))
+    queries = " ".join(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
+    named = {name.removesuffix("_bucket") for name in re.findall(r"\b(?:keyhole|process)_\w+", queries)}
+    assert named <= counters | others
+    assert {name for name in counters | others if name.startswith("keyhole_")} <= named
+
+
+def test_the_panels_of_the_dashboard_do_not_overlap_and_filter_by_job() -> None:
+    dashboard = json.loads((DEPLOY / "grafana.json").read_text(encoding="utf-8"))
+    places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in dashboard["panels"]]
+    assert len(set(places)) == len(places) == len({panel["id"] for panel in dashboard["panels"]})
+    for target in (target for panel in dashboard["panels"] for target in panel["targets"]):
+        assert target["expr"].count('job="$job"') == len(re.findall(r"\b(?:keyhole|process)_", target["expr"]))
