@@ -72,7 +72,8 @@ def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Pa
         for path in (ROOT / "server" / "keyhole" / "extensions" / "look").rglob("*")
         if path.suffix in {".html", ".css", ".js", ".svg"}
     }
-    assert names == modules | demo_pages | metadata | data | tables | pages
+    manual = {f"keyhole_reader-{__version__}.data/data/share/man/man1/keyhole.1"}
+    assert names == modules | demo_pages | metadata | data | tables | pages | manual
     assert {name.split("/")[2] for name in demo_pages} == {
         "inlined-images", "release-notes", "routine-vacuuming", "rust-ownership", "sqlite-wal",
     }  # fmt: skip
@@ -86,7 +87,7 @@ def test_the_sdist_contains_the_source_without_tests_and_benchmarks(sdist: Path)
         "server", "fixtures", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore",
     }  # fmt: skip
     assert not [name for name in names if "__pycache__" in name]
-    assert {name.split("/")[1] for name in names if name.startswith("server/")} == {"keyhole"}
+    assert {name.split("/")[1] for name in names if name.startswith("server/")} == {"keyhole", "keyhole.1"}
 
 
 def test_builds_are_reproducible(wheel: Path, sdist: Path, tmp_path: Path) -> None:

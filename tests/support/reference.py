@@ -158,7 +158,7 @@ def commands() -> str:
     return "\n\n".join(_command_section(name, help, parser) for name, help, parser in iter_commands(capture_parser()))
 
 
-def _tool_arguments(command: str) -> dict[str, str]:
+def tool_arguments(command: str) -> dict[str, str]:
     """Return the descriptions of the arguments of the tool that a command calls."""
     known = {tool.name: tool.input_schema["properties"] for tool in tool_list()}
     return {name: str(schema["description"]) for name, schema in known.get(TOOL_OF.get(command, ""), {}).items()}
@@ -179,7 +179,7 @@ def iter_commands(
 
 def _command_section(name: str, help: str, parser: argparse.ArgumentParser) -> str:
     actions = [action for action in parser._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
-    descriptions = _tool_arguments(name)
+    descriptions = tool_arguments(name)
     rows = [
         "| argument | description |",
         "| --- | --- |",
