@@ -28,6 +28,7 @@ from keyhole import __version__  # noqa: E402
 from tests.clients.distributions import build_alike, environment, run, single_file  # noqa: E402
 from tests.clients.npm import cache_folder  # noqa: E402
 from tests.clients.steps import Steps  # noqa: E402
+from tests.clients.wheel_install import run_printed_command  # noqa: E402
 
 STAND_IN: Final = "security@stand-in.example"
 """A contact with which the other checks can run while there is none."""
@@ -78,6 +79,7 @@ def install(built: Path, folder: Path) -> None:
     assert __version__ in run([keyhole, "--version"], folder, env)
     assert "[end]" in run([keyhole, "demo"], folder, env)
     run([keyhole, "doctor", "--offline"], folder, env)
+    run_printed_command(python, folder, {**env, "PIP_NO_INDEX": "1"})
 
 
 def find_program(name: str) -> Path | None:

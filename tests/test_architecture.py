@@ -49,7 +49,7 @@ IO_FILES = {
         "stored_output tenants url_policy"
     ),
     "serve": "mcp_apps resources stdio tenants_loader tools",
-    "runtime": "fair_slots lazy_imports",
+    "runtime": "fair_slots installation lazy_imports",
     "text": "data_file",
     "extensions/look": "app command mcp_app server views",
     "serve/shared": "address connection_state link lock relay server",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import venv
@@ -14,18 +15,14 @@ from typing import Any
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 
-from .distributions import environment, run
+from keyhole.runtime.installation import EXTRAS
+
+from .distributions import ROOT, environment, run
 from .setup import Setup
 from .steps import Steps
 from .tool_calls import Call, Reply, check_tools, read_reply
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = {
-    "office": ("mammoth", "pptx", "openpyxl", "striprtf"),
-    "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
-    "semantic": ("onnxruntime", "tokenizers", "numpy"),
-}
-"""The extras that error messages mention, with the modules that each installs."""
 
 
 def check(steps: Steps, setup: Setup, wheel: Path, programs: Path) -> None:
@@ -39,6 +36,10 @@ def check(steps: Steps, setup: Setup, wheel: Path, programs: Path) -> None:
             steps.skip(where, "not installed on this machine")
     steps.run("uv: the wheel installed as a tool", lambda: _uv(steps, setup, wheel, programs))
     steps.run("pipx: the wheel installed", lambda: _pipx(steps, setup, wheel, programs))
+    for source in _sources(setup, wheel):
+        kind = "folder" if source.is_dir() else "wheel"
+        steps.run(f"uv: the command for an extra, from a {kind}", partial(_uv_extra, setup, source, programs))
+        steps.run(f"pip: the command for an extra, from a {kind}", partial(_pip_extra, setup, source))
 
 
 def _pip(steps: Steps, setup: Setup, wheel: Path) -> None:
@@ -54,6 +55,39 @@ def _pip(steps: Steps, setup: Setup, wheel: Path) -> None:
         run([*pip, f"{wheel}[{extra}]"], setup.scratch)
         run([programs / "python", "-c", f"import {', '.join(modules)}"], setup.scratch)
     run([programs / "python", "-m", "pip", "check"], setup.scratch)
+
+
+def _sources(setup: Setup, wheel: Path) -> tuple[Path, Path]:
+    """Return a copy of the wheel and one of the checkout, in a folder with a space in its name."""
+    folder = setup.scratch / "my files"
+    (folder / "keyhole").mkdir(parents=True)
+    for name in filter(None, run(["git", "ls-files", "-z"], ROOT).split("\0")):
+        if (ROOT / name).is_file():
+            (folder / "keyhole" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / "keyhole" / name)
+    return Path(shutil.copy(wheel, folder)), folder / "keyhole"
+
+
+def _uv_extra(setup: Setup, source: Path, programs: Path) -> None:
+    env = _uv_env(setup)
+    env["PATH"] = f"{programs}{os.pathsep}{env['PATH']}"
+    run(["uv", "tool", "install", "--force", source], setup.scratch, env)
+    run_printed_command(setup.scratch / "uv-tools" / "keyhole-reader" / "bin" / "python", setup.scratch, env)
+
+
+def _pip_extra(setup: Setup, source: Path) -> None:
+    folder = setup.scratch / f"pip {source.name}"
+    venv.create(folder, with_pip=True)
+    run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", source], setup.scratch)
+    run_printed_command(folder / "bin" / "python", setup.scratch, environment())
+
+
+def run_printed_command(python: Path, folder: Path, env: Mapping[str, str]) -> None:
+    """Run the commands that an installation prints for two extras, one after the other; both must be there then."""
+    for extra in ("office", "hosted"):
+        program = f"from keyhole.runtime.installation import install_command; print(install_command({extra!r}))"
+        run(["sh", "-c", run([python, "-c", program], folder, env)], folder, env)
+    run([python, "-c", f"import {', '.join(EXTRAS['office'] + EXTRAS['hosted'])}"], folder, env)
 
 
 def find_python(version: str) -> Path | None:

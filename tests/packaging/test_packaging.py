@@ -115,7 +115,7 @@ def test_every_dependency_has_an_upper_bound() -> None:
 
 def test_every_extra_that_a_message_names_exists() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "server").rglob("*.py"))
-    groups = re.findall(r"extra \[([\w,]+)\]|(?:check_extra|install_command)\(['\"](\w+)['\"]", code)
+    groups = re.findall(r"extra \[([\w,]+)\]|(?:check_extra|install_command|name_extra)\(['\"](\w+)['\"]", code)
     named = {extra for group in groups for extra in "".join(group).split(",")}
     assert {"office", "hosted", "semantic"} <= named <= set(PROJECT["optional-dependencies"])
 

@@ -137,8 +137,11 @@ def _print_error(error: KeyholeError, command: str) -> int:
 def _next_step(error: KeyholeError, command: str) -> str:
     """Return the next step for a person on the command line."""
     from keyhole.cli.terminal import MAX_FACT_COLUMNS, one_line
+    from keyhole.runtime.installation import install_command
     from keyhole.text.refresh import read_refresh
 
+    if extra := str(error.facts.get("extra", "")):
+        return f"To install it: {install_command(extra)}"
     if error.code is Code.STORE_UNAVAILABLE:
         return "Check that the store named by KEYHOLE_STORE or KEYHOLE_HOME exists and is writable, then try again"
     if refresh := read_refresh(str(error.facts.get("refresh", ""))):

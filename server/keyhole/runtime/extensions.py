@@ -1,4 +1,4 @@
-"""Find the extensions of the package, and the packages that they need. The core does not import extensions.
+"""Find the extensions of the package. The core does not import extensions.
 
 An extension is a package `keyhole.extensions.NAME`, whose value `EXTENSION` registers commands, checks and a port.
 Functions are named as "module:function", so that no module of an extension is imported before it is used.
@@ -6,15 +6,11 @@ Functions are named as "module:function", so that no module of an extension is i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
-
-from keyhole.errors import Code, KeyholeError
 
 # Registrations.
 
@@ -67,39 +63,6 @@ def load_function(name: str) -> Any:
 def open_port(name: str, *arguments: Any) -> Any:
     """Return an extension's implementation of its port. `arguments`: those that its `Extension.port` takes."""
     return load_function(find_extension(name).port)(*arguments)
-
-
-# The optional packages of an extra, and the command that installs them.
-
-PACKAGE: Final = "keyhole-reader"
-
-
-def check_extra(extra: str, *packages: str, user: str) -> None:
-    """Raise KeyholeError (invalid_argument) with the command to run if a package of an extra is not installed.
-
-    `user`: what needs the packages, at the beginning of the message.
-    """
-    if not all(find_spec(package) for package in packages):
-        message = f"{user} needs Keyhole's extra [{extra}]: {install_command(extra)}"
-        raise KeyholeError(Code.INVALID_ARGUMENT, message, fault=f"the extra [{extra}] is missing")
-
-
-def install_command(extra: str) -> str:
-    """Return the command that installs Keyhole with an extra from where it was installed."""
-    source = install_source()
-    return f"uv tool install '{PACKAGE}[{extra}]{f' @ {source}' if source else ''}'"
-
-
-def install_source() -> str:
-    """Return the folder, file or repository that the package was installed from, "" for a package index."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        origin: Any = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}")
-    except (PackageNotFoundError, ValueError):
-        return ""
-    url = str(origin.get("url", ""))
-    return f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}" if "vcs_info" in origin else url
 
 
 # The names that `keyhole install --wrap` writes into a client's configuration and the proxy reads there.

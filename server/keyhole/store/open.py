@@ -18,7 +18,8 @@ from weakref import WeakValueDictionary
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.runtime.extensions import check_extra, open_port
+from keyhole.runtime.extensions import open_port
+from keyhole.runtime.installation import check_extra
 from keyhole.store.base import LOCAL, Clock, Limits, Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
@@ -68,7 +69,7 @@ def open_stores(
 def check_packages(config: Config) -> None:
     """Raise KeyholeError (invalid_argument) if packages of the store that KEYHOLE_STORE chooses are not installed."""
     if config.store.startswith("postgres"):
-        check_extra("hosted", "psycopg", "psycopg_pool", user="a store in PostgreSQL")
+        check_extra("hosted", user="a store in PostgreSQL")
 
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:

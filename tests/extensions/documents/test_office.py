@@ -129,6 +129,7 @@ def test_without_the_extra_the_error_names_it(name: str, monkeypatch: pytest.Mon
         recorded(name)
     assert caught.value.code is Code.UNSUPPORTED_MEDIA
     assert "need Keyhole's extra [office]" in caught.value.message
+    assert caught.value.facts["extra"] == "office"  # the command line adds the command
 
 
 def test_a_book_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:

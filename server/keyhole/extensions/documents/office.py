@@ -185,8 +185,9 @@ def import_library(name: str, body: Body) -> Any:
     except ImportError as error:
         raise KeyholeError(
             Code.UNSUPPORTED_MEDIA,
-            f"Office documents need Keyhole's extra [office], which is not installed ({body.size_text})",
+            f"Office documents need Keyhole's extra [office], whose command `keyhole doctor` prints ({body.size_text})",
             bytes=len(body.data),
+            extra="office",
         ) from error
     return openpyxl
 

@@ -18,6 +18,7 @@ from keyhole._version import __version__
 from keyhole.errors import KeyholeError
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import CANCELLED, Amount, ObservedCall, Stage
+from keyhole.runtime.installation import name_extra
 from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse, send_body
 from keyhole.serve.http.origins import LOOPBACK_HOSTS, parse_authority
 from keyhole.store.calls.base import OK
@@ -125,7 +126,6 @@ StoreSizes = Callable[[], tuple[int, int]]
 """Returns the number of artifacts and of bytes in the open stores."""
 
 _FORBIDDEN: Final = Refusal(403, "metrics_forbidden", "metrics need the token, or a request from this machine")
-_NOT_INSTALLED: Final = Refusal(501, "metrics_not_installed", "metrics need Keyhole's extra [hosted]")
 
 
 class Metrics:
@@ -224,7 +224,8 @@ class MetricsMiddleware:
         elif not is_permitted(scope, self._token):
             await refuse(send, _FORBIDDEN)
         elif self._metrics is None:
-            await refuse(send, _NOT_INSTALLED)
+            message = f"metrics need {name_extra('hosted')}"
+            await refuse(send, Refusal(501, "metrics_not_installed", message))
         else:
             await self._send_metrics(self._metrics, send)
 
@@ -284,7 +285,7 @@ def start_tracing(environment: Mapping[str, str]) -> Tracing | None:
         from opentelemetry.sdk.trace import TracerProvider as Provider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        log.warning("tracing is off: Keyhole's extra [hosted] is not installed")
+        log.warning("tracing is off without %s", name_extra("hosted"))
         return None
     service = {} if environment.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: DEFAULT_SERVICE}
     provider = Provider(resource=Resource.create({**service, SERVICE_VERSION: __version__}))

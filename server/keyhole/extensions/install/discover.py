@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from keyhole._version import __version__
 from keyhole.errors import KeyholeError
@@ -28,7 +27,7 @@ from keyhole.extensions.install.clients import (
 from keyhole.extensions.install.files import boot_folder, is_written, write_boot_files
 from keyhole.extensions.install.hooks import HOOK_CLIENTS, Hook, HookClient, find_hooks
 from keyhole.extensions.install.wrap import Wrapped, find_wrapped
-from keyhole.runtime.extensions import install_source
+from keyhole.runtime.installation import install_source, is_temporary
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _these_installations() -> tuple[Installation, Installation]:
 def prepare_programs() -> None:
     """Write the programs that clients run, unless uvx started this process for one run. Raises OSError."""
     folder = boot_folder(os.environ)
-    if folder and not is_temporary(this_installation()):
+    if folder and not is_temporary(sys.prefix):
         write_boot_files(folder, sys.executable)
 
 
@@ -245,9 +244,6 @@ def _entry_state(server: Server, these: Sequence[Server]) -> str:
 # installed script is registered. A bare `keyhole-reader` needs the PATH of a shell, which clients do not read. `uvx
 # keyhole-reader` starts the version on the package index.
 
-_TEMPORARY_FOLDERS: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
-"""Folders of uv's cache in which uvx installs programs for one run; pruning the cache removes them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Installation:
@@ -269,7 +265,7 @@ class Installation:
 
 def this_server(installation: Installation) -> Server:
     """Return the command that starts this installation, without settings."""
-    if is_temporary(installation):
+    if is_temporary(installation.prefix):
         package = (
             ("--from", installation.source, SCRIPT) if installation.source else (f"{SCRIPT}@{installation.version}",)
         )
@@ -281,12 +277,7 @@ def this_server(installation: Installation) -> Server:
 
 def this_program(installation: Installation) -> tuple[str, ...]:
     """Return the words that start `keyhole` of this installation; the name of a command follows them."""
-    if is_temporary(installation):
+    if is_temporary(installation.prefix):
         package = installation.source or f"{SCRIPT}@{installation.version}"
         return installation.uvx or "uvx", "--from", package, PROGRAM
     return (installation.program,) if installation.program else (installation.python, "-P", "-m", PROGRAM)
-
-
-def is_temporary(installation: Installation) -> bool:
-    """Return True if uvx installed the program for one run."""
-    return any(folder in installation.prefix.replace("\\", "/") + "/" for folder in _TEMPORARY_FOLDERS)

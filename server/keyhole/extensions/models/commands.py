@@ -22,7 +22,7 @@ from keyhole.extensions.models.local import load_model
 from keyhole.extensions.models.manifest import CATALOGUE, DEFAULT_NAME, Manifest, ModelFile, find_model
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import ANY
-from keyhole.runtime.extensions import install_command
+from keyhole.runtime.installation import install_command
 from keyhole.store.home import has_models, home_folder, open_home
 from keyhole.store.sqlite.file import lock_folder
 
@@ -45,7 +45,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     if arguments.action == "verify":
         return _verify(models, arguments.name, as_json=arguments.json)
     if not arguments.name:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"`keyhole models {arguments.action}` needs the name of a model")
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{arguments.action} needs a name that `keyhole models` lists")
     if arguments.action == "rm":
         models.remove(arguments.name)
         print(f"{arguments.name} was removed.")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.manifest import TOKENIZER, WEIGHTS, Manifest, ModelKind, Pooling
-from keyhole.runtime.extensions import check_extra
+from keyhole.runtime.installation import check_extra
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ class Inference:
         Raises KeyholeError: invalid_argument if the packages are missing, internal_error if the files are not those of
         a model. The methods raise internal_error if a computation fails.
         """
-        check_extra("semantic", "onnxruntime", "tokenizers", user="a local model")
+        check_extra("semantic", user="a local model")
         import onnxruntime
         import tokenizers
 

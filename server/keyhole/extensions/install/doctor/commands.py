@@ -102,8 +102,10 @@ def _timeout_finding(area: str, seconds: float) -> Finding:
 def _run_check(area: str, check: Check) -> list[Finding]:
     try:
         return check()
-    except (KeyholeError, OSError, ValueError, RuntimeError) as error:
-        message = error.message if isinstance(error, KeyholeError) else f"{type(error).__name__}: {error}"
+    except KeyholeError as error:
+        return [Finding(area, "check", Level.FAIL, error.message)]
+    except (OSError, ValueError, RuntimeError) as error:
+        message = f"{type(error).__name__}: {error}"
         return [Finding(area, "check", Level.FAIL, message, "This is a bug in keyhole doctor; please report it.")]
 
 

@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +20,7 @@ from keyhole._version import __version__
 from keyhole.cli.terminal import Finding, Level, format_size, has_failures
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extensions.install.discover import is_temporary, this_installation
+from keyhole.runtime.installation import install_command, is_temporary, missing_modules
 from keyhole.serve.shared.address import shared_folder
 from keyhole.serve.shared.link import ask_servers, describe_server
 from keyhole.store.base import LOCAL
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 
 PROGRAM_AREA: Final = "Program"
 _EXTRAS: Final = {
-    "office": (("mammoth", "pptx", "openpyxl", "striprtf"), "Word, PowerPoint, Excel and RTF files cannot be read"),
-    "hosted": (("psycopg", "psycopg_pool", "prometheus_client"), "PostgreSQL and metrics are not available"),
+    "office": "Word, PowerPoint, Excel and RTF files cannot be read",
+    "hosted": "PostgreSQL, metrics and traces are not available",
 }
-"""The modules of each extra, and the consequence if they are missing."""
+"""The consequence if an extra is missing. The area of models tells about `semantic`."""
 
 
 def check_program() -> list[Finding]:
@@ -53,8 +52,8 @@ def _check_python() -> Finding:
 
 def _check_package() -> Finding:
     message = f"{__version__} in {Path(keyhole.__file__).resolve().parents[1]}"
-    if is_temporary(this_installation()):
-        fix = "Install it permanently, with `uv tool install` or pipx: pruning uv's cache removes this copy."
+    if is_temporary(sys.prefix):
+        fix = f"Install it permanently, since pruning uv's cache removes this copy: {install_command()}"
         return Finding(PROGRAM_AREA, "Keyhole", Level.WARN, f"{message}, in uvx's temporary environment", fix)
     return Finding(PROGRAM_AREA, "Keyhole", Level.OK, message)
 
@@ -84,10 +83,9 @@ def _check_fts5() -> Finding:
 
 def _check_extras() -> list[Finding]:
     findings = []
-    for extra, (modules, consequence) in _EXTRAS.items():
-        missing = [module for module in modules if find_spec(module) is None]
-        if missing:
-            fix = f"If you need it, install the package with its extra [{extra}]."
+    for extra, consequence in _EXTRAS.items():
+        if missing := missing_modules(extra):
+            fix = f"If you need it: {install_command(extra)}"
             message = f"without {', '.join(missing)}: {consequence}"
             findings.append(Finding(PROGRAM_AREA, f"extra {extra}", Level.NOTE, message, fix))
         else:
