@@ -74,8 +74,11 @@ class SiteApis(Protocol):
 class DeadLinks(Protocol):
     """Finds addresses near a dead one. The extension `dead_links` implements it."""
 
-    async def add_to(self, error: KeyholeError, url: str, options: FetchOptions) -> KeyholeError:
-        """Return the error of a dead address with the addresses near it, which count as known from now on."""
+    async def add_to(self, error: KeyholeError, url: str, options: FetchOptions, question: str) -> KeyholeError:
+        """Return the error of a dead address with the addresses near it, which count as known from now on.
+
+        `question`: decides the language of the addresses.
+        """
         ...
 
     async def note(self, artifact: Artifact, options: FetchOptions) -> Artifact:

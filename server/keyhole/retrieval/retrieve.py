@@ -217,7 +217,7 @@ class Retrieval:
             await self.pages.read_reason(error, allowed_url)
             if error.code is not Code.NOT_FOUND:
                 raise
-            dead = await self.pages.dead_links().add_to(error, allowed_url, options)
+            dead = await self.pages.dead_links().add_to(error, allowed_url, options, query or "")
             if session:
                 session.record_dead(allowed_url, dead)
             raise dead from error

@@ -94,6 +94,13 @@ def test_a_version_is_replaced_or_added_where_the_paths_part(dead: str, known: s
     assert other_versions(site + dead, [site + known]) == [site + each for each in found]
 
 
+def test_the_page_is_looked_for_in_english_first() -> None:
+    known = ["https://docs.example/da/a", "https://docs.example/da/b", "https://docs.example/en/a"]
+    assert other_versions("https://docs.example/sql", known) == [
+        "https://docs.example/en/sql", "https://docs.example/da/sql",
+    ]  # fmt: skip
+
+
 def test_of_an_index_of_sitemaps_the_one_nearest_to_the_address_is_read() -> None:
     site = "https://docs.example"
     index = b"<sitemapindex><loc>/sitemaps/blog.xml</loc><loc>/sitemaps/api/pages.xml</loc></sitemapindex>"

@@ -53,6 +53,20 @@ def test_the_error_of_a_dead_address_names_the_nearest_ones_with_the_reason() ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        (None, "en"), ("install", "en"), ("how do I install it", "en"),
+        ("wie wird das Programm unter Windows installiert", "de"),
+    ],
+)  # fmt: skip
+def test_the_language_of_the_question_decides_which_page_is_named(query: str | None, language: str) -> None:
+    links = "".join(f'<a href="/{each}/docs/install">1</a>' for each in ("da", "de", "en"))
+    dead = f"{SITE}/docs/instal"
+    answer = fetch(retrieval({dead: GONE, f"{SITE}/docs/": page(f"{SITE}/docs/", links)}), dead, query=query)
+    assert lines_of(answer) == [f"- {SITE}/{language}/docs/install (a similar name, named by a page of the site)"]
+
+
 @pytest.mark.parametrize("size", [300, 400, 500, 600, 700, 900])
 def test_a_small_result_names_fewer_addresses_and_each_whole(size: int) -> None:
     links = "".join(f'<a href="/en/3.2/part{n}/model.html">Model</a>' for n in range(5))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.extensions.dead_links.address_words import read_address
+from keyhole.extensions.dead_links.address_words import language_of, read_address
 from keyhole.extensions.dead_links.similarity import (
     MAX_NEAR,
     CandidateSource,
@@ -58,7 +58,7 @@ def test_the_reason_says_what_is_alike_and_where_the_address_is_named() -> None:
     assert near[0].why == "the same name in another folder, named by the sitemap"
 
 
-def test_at_most_five_addresses_are_named_and_each_once() -> None:
+def test_at_most_three_addresses_are_named_and_each_once() -> None:
     candidates = [
         CandidateUrl(f"{SITE}/part{n}/models{slash}", "", CandidateSource.PAGE) for n in range(8) for slash in ("", "/")
     ]
@@ -75,6 +75,38 @@ def test_a_page_is_named_in_one_version_the_one_that_answered_or_the_newest() ->
     assert [each.url for each in choose_near(rank_candidates(f"{SITE}/v20/models", candidates))] == [
         f"{SITE}/v9/models"
     ]
+
+
+LANGUAGES = ["/da/docs/install", "/docs/install", "/de/docs/install", "/fr/docs/install"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "named"),
+    [(("en",), "/docs/install"), (("de", "en"), "/de/docs/install"), (("sv", "en"), "/docs/install")],
+)
+def test_a_page_is_named_in_one_language_the_reader_s_or_else_english(languages: tuple[str, ...], named: str) -> None:
+    candidates = [CandidateUrl(SITE + path, "", CandidateSource.ANSWERED) for path in LANGUAGES]
+    near = choose_near(rank_candidates(f"{SITE}/docs/instal", candidates), languages)
+    assert [each.url for each in near] == [SITE + named]
+
+
+def test_a_page_in_another_language_comes_last() -> None:
+    paths = ["/da/docs/install.html", "/docs/installing.html"]
+    candidates = [CandidateUrl(SITE + path, "", CandidateSource.PAGE) for path in paths]
+    ranked = rank_candidates(f"{SITE}/docs/install.html", candidates)
+    assert [each.url for each in ranked] == [SITE + path for path in paths]
+    assert [each.url for each in choose_near(ranked)] == [SITE + path for path in reversed(paths)]
+
+
+@pytest.mark.parametrize(
+    ("url", "language"),
+    [
+        ("https://docs.example/pt-BR/docs/", "pt"), ("https://da.docs.example/docs/", "da"),
+        ("https://docs.example/db/", "en"), ("https://id.example/", "en"),
+    ],
+)  # fmt: skip
+def test_a_folder_or_the_host_names_the_language(url: str, language: str) -> None:
+    assert language_of(url) == language
 
 
 def test_the_order_of_the_lists_does_not_change_what_is_named() -> None:

@@ -29,6 +29,8 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 """The languages in which sites offer documentation. Other pairs of letters are names, such as `db` or `js`."""
+ENGLISH: Final = "en"
+"""The language of addresses that name none: most sites leave out the language that they are written in first."""
 _INDEX_NAMES: Final = frozenset({"index", "default", "home", "readme"})
 _STEM = stemmer("english")
 
@@ -94,6 +96,20 @@ def read_address(url: str) -> AddressWords:
 def is_variant(segment: str) -> bool:
     """Return True for a segment that names a version or a language."""
     return segment.lower() in _VERSION_NAMES or bool(_VERSION.fullmatch(segment) or _LANGUAGE.fullmatch(segment))
+
+
+def language_of(url: str) -> str:
+    """Return the language that a folder or the host of an address names, in two letters; English if none does."""
+    host, _, path = url.split("://", 1)[-1].partition("/")
+    labels = host.split(".")
+    named = [*path.partition("?")[0].split("/"), *(labels[:1] if len(labels) > 2 else ())]
+    return next((each[:2].lower() for each in named if _LANGUAGE.fullmatch(each)), ENGLISH)
+
+
+def language_place(url: str, languages: Sequence[str]) -> int:
+    """Return the place of an address's language among the wanted ones, their number for any other language."""
+    language = language_of(url)
+    return languages.index(language) if language in languages else len(languages)
 
 
 @lru_cache(maxsize=40_000)

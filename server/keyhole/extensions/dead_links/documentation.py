@@ -20,7 +20,14 @@ from heapq import nlargest
 from typing import Final
 from urllib.parse import urljoin
 
-from keyhole.extensions.dead_links.address_words import is_variant, read_address, shared_length, without_index
+from keyhole.extensions.dead_links.address_words import (
+    ENGLISH,
+    is_variant,
+    language_place,
+    read_address,
+    shared_length,
+    without_index,
+)
 from keyhole.extensions.dead_links.similarity import GOOD, STRONG, CandidateSource, CandidateUrl, Reply, State
 from keyhole.fetch.permission import owner_of
 from keyhole.sites.link_lists import Link, read_html_links, read_inventory_links, read_markdown_links, read_sitemap
@@ -48,6 +55,8 @@ class DocumentationFinder:
     """Finds pages near a dead address of a site with pages in HTML."""
 
     url: str
+    languages: Sequence[str] = (ENGLISH,)
+    """The reader's languages, the first one first."""
     inventories: list[str] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
     """The sitemaps that an index of sitemaps names."""
@@ -71,7 +80,7 @@ class DocumentationFinder:
         yield from self.inventories
         yield from self._folders()
         yield self.root
-        yield from other_versions(self.url, [each.url for each in state.candidates])
+        yield from other_versions(self.url, [each.url for each in state.candidates], self.languages)
         if hub := self._hub(state.candidates):
             yield hub
         yield from (each.url for each in state.ranked[:1])
@@ -133,8 +142,8 @@ class DocumentationFinder:
         return (link for link in links if owner.contains(link.url))
 
 
-def other_versions(url: str, known: Sequence[str]) -> list[str]:
-    """Return a dead address in the other versions and languages of the site, the one with most known pages first.
+def other_versions(url: str, known: Sequence[str], languages: Sequence[str] = (ENGLISH,)) -> list[str]:
+    """Return a dead address in the site's other versions, and languages, the reader's and those with most pages first.
 
     A version is replaced, or added in front of the first folder that is in none of the known addresses.
     """
@@ -149,7 +158,8 @@ def other_versions(url: str, known: Sequence[str]) -> list[str]:
             continue
         rest = path[place + 1 :] if is_variant(path[place]) else path[place:]
         found["/".join([site, *path[:place], others[place], *rest])] += 1
-    return [address for address, _ in found.most_common(MAX_VERSIONS)]
+    most = [address for address, _ in found.most_common()]
+    return sorted(most, key=lambda each: language_place(each, languages))[:MAX_VERSIONS]
 
 
 def split_site(url: str) -> tuple[str, list[str]]:

@@ -7,13 +7,14 @@ worker returns has been in touch with a stranger's bytes, so each address is che
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from typing import Any, Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extensions.dead_links.address_words import shared_length
+from keyhole.extensions.dead_links.address_words import ENGLISH, language_of, shared_length
 from keyhole.extensions.dead_links.search import (
     ARCHIVE_API,
     ARCHIVE_COPIES,
@@ -29,12 +30,15 @@ from keyhole.extract.workers.tasks import Extractor, Result, Task
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.permission import WebPlace, owner_of
 from keyhole.fetch.urls import parse_target
+from keyhole.passages.languages import UNKNOWN, count_function_words, guess_language
+from keyhole.passages.words import WORD
 from keyhole.records import NEAR, Artifact, Page
 from keyhole.render.answer import near_lines
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.url_policy import remember_urls
 from keyhole.sites.link_lists import MAX_URL_CHARS
 from keyhole.store.base import Store
+from keyhole.text.letters import lower
 
 SECONDS: Final = 8.0
 """Seconds for all lists."""
@@ -58,9 +62,9 @@ class NearAddresses:
     asks_archive: bool = False
     """True to name the copy of the Internet Archive too."""
 
-    async def add_to(self, error: KeyholeError, url: str, options: FetchOptions) -> KeyholeError:
+    async def add_to(self, error: KeyholeError, url: str, options: FetchOptions, question: str) -> KeyholeError:
         """Return the error of a dead address with the addresses near it, which count as known from now on."""
-        near = await self.find(url, options)
+        near = await self.find(url, options, question)
         if not near:
             return error
         await remember_urls((each.url for each in near), self.store)
@@ -73,10 +77,11 @@ class NearAddresses:
         lines = "\n".join(near_lines((each.url, each.why) for each in near))
         return replace(artifact, notes=(*artifact.notes, (NEAR, lines))) if lines else artifact
 
-    async def find(self, url: str, options: FetchOptions) -> tuple[Near, ...]:
+    async def find(self, url: str, options: FetchOptions, question: str = "") -> tuple[Near, ...]:
         """Return the addresses near a dead one, best first; none for an address that cannot be parsed.
 
-        The time is that of `options`, at most `SECONDS`. Lists that do not arrive in it are not used.
+        Pages in the language of the question, else of the address, else in English come first. The time is that of
+        `options`, at most `SECONDS`. Lists that do not arrive in it are not used.
         """
         try:
             url = parse_target(url).url
@@ -87,17 +92,19 @@ class NearAddresses:
         copy: tuple[Near, ...] = ()
         with suppress(TimeoutError, KeyholeError):
             async with asyncio.timeout(min(SECONDS, left * SHARE) if options.deadline else SECONDS):
-                await self._search(url, options, near)
+                await self._search(url, options, near, languages_of(question, url))
                 if self.asks_archive:
                     copy = await self._copy(url, options)
         return (*near[: MAX_NEAR - len(copy)], *copy)
 
-    async def _search(self, url: str, options: FetchOptions, near: list[Near]) -> None:
+    async def _search(self, url: str, options: FetchOptions, near: list[Near], languages: Sequence[str]) -> None:
         """Request lists, and set `near` to the addresses that are named after each."""
         api, owner = find_api(url), owner_of(url)
         permission = options.permission.for_api(*api.places) if api else options.permission.narrow(owner)
         pages, texts = await asyncio.to_thread(_stored_pages, self.store, url, owner)
-        values, state = await self.extractor.run(Task(begin_search, {"url": url, "pages": pages}, texts))
+        values, state = await self.extractor.run(
+            Task(begin_search, {"url": url, "languages": languages, "pages": pages}, texts)
+        )
         for _ in range(MAX_REQUESTS):
             near[:] = _read_near(values, owner)
             if not (request := str(values.get("request") or "")):
@@ -128,6 +135,12 @@ class NearAddresses:
         with suppress(KeyholeError), stage("fetch"):
             return await self.fetcher.fetch(url, options)
         return None
+
+
+def languages_of(question: str, url: str) -> list[str]:
+    """Return the languages of the question, if it is known, and of a dead address, and English."""
+    asked = guess_language(count_function_words([]), 0, WORD.findall(lower(question)))
+    return list(dict.fromkeys([*([] if asked == UNKNOWN else [asked]), language_of(url), ENGLISH]))
 
 
 def _read_near(values: dict[str, Any], owner: WebPlace) -> list[Near]:

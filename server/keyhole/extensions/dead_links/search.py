@@ -47,9 +47,10 @@ def find_api(url: str) -> RepositoryFinder | PackageFinder | None:
 def begin_search(arguments: Mapping[str, Any], bodies: Sequence[bytes]) -> tuple[dict[str, Any], bytes]:
     """Begin a search with the stored pages of the site.
 
-    `url`: the dead address. `pages`: addresses and titles of stored pages; `bodies`: the texts of the first of them.
+    `url`: the dead address. `languages`: the reader's. `pages`: addresses and titles of stored pages; `bodies`: the
+    texts of the first of them.
     """
-    search = _Search(arguments["url"])
+    search = _Search(arguments["url"], arguments["languages"])
     stored = [CandidateUrl(url, title, CandidateSource.READ) for url, title in arguments["pages"]]
     for (url, _), text in zip(arguments["pages"], bodies, strict=False):
         links = read_markdown_links(text, url)
@@ -72,19 +73,20 @@ class _Search:
     """One search: the candidates so far and the requests that were made."""
 
     url: str
+    languages: Sequence[str]
     candidates: dict[str, CandidateUrl] = field(default_factory=dict)
     requested: list[ListRequest] = field(default_factory=list)
     ranked: list[Near] = field(default_factory=list)
     finder: Finder = field(init=False)
 
     def __post_init__(self) -> None:
-        self.finder = find_api(self.url) or DocumentationFinder(self.url)
+        self.finder = find_api(self.url) or DocumentationFinder(self.url, self.languages)
 
     @classmethod
     def from_json(cls, state: bytes) -> _Search:
         """Return the search of a state."""
         values = json.loads(state)
-        search = cls(values["url"])
+        search = cls(values["url"], values["languages"])
         search.requested = [ListRequest(**each) for each in values["requested"]]
         search.candidates = {
             url: CandidateUrl(url, title, CandidateSource(each)) for url, title, each in values["candidates"]
@@ -101,6 +103,7 @@ class _Search:
         finder = self.finder
         state = {
             "url": self.url,
+            "languages": self.languages,
             "requested": [asdict(each) for each in self.requested],
             "candidates": [[each.url, each.title, each.source] for each in self.candidates.values()],
             "lists": [finder.inventories, finder.sitemaps] if isinstance(finder, DocumentationFinder) else [],
@@ -134,7 +137,7 @@ class _Search:
         """Return the addresses to name: the nearest ones, or else the list that leads nearest to the dead address."""
         lists = [each.url for each in self.requested if each.found and each.url in self.candidates]
         above = max(lists, key=lambda url: shared_length(url, self.url), default="")
-        return choose_near(self.ranked) or (
+        return choose_near(self.ranked, self.languages) or (
             (Near(above, NearRelation.LIST, CandidateSource.ANSWERED),) if above else ()
         )
 

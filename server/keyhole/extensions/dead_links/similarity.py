@@ -12,15 +12,17 @@ from math import log
 from typing import Final, Protocol
 
 from keyhole.extensions.dead_links.address_words import (
+    ENGLISH,
     AddressWords,
     are_synonyms,
     is_variant,
+    language_place,
     read_address,
     stem_words,
     without_index,
 )
 
-MAX_NEAR: Final = 5
+MAX_NEAR: Final = 3
 """Addresses that are named at most."""
 STRONG: Final = 0.8
 """Score of an address that is nearly always the right one: the same name, and the same folder but for the version."""
@@ -119,20 +121,27 @@ def rank_candidates(url: str, candidates: Collection[CandidateUrl]) -> list[Near
     return [Near(each.url, _relation(dead, read_address(each.url)), each.source, score) for each, score in scored]
 
 
-def choose_near(ranked: Sequence[Near]) -> tuple[Near, ...]:
-    """Return the addresses to name: at most MAX_NEAR of the best, and each page in one version only."""
+def choose_near(ranked: Sequence[Near], languages: Sequence[str] = (ENGLISH,)) -> tuple[Near, ...]:
+    """Return the addresses to name: at most MAX_NEAR of the best, and each page in one version only.
+
+    `languages`: the reader's, the first one first. A page in another language comes after all others.
+    """
     least = max(LEAST, ranked[0].score * LEAST_OF_BEST) if ranked else 0.0
     best: dict[tuple[str, ...], Near] = {}
-    for each in ranked:
+    for each in sorted(ranked, key=lambda each: language_place(each.url, languages)):
         if each.score >= least:
             best.setdefault(_page_key(each.url), each)
-    return tuple(best.values())[:MAX_NEAR]
+    places = {each.url: number for number, each in enumerate(ranked)}
+
+    def order(each: Near) -> tuple[bool, int]:
+        return language_place(each.url, languages) == len(languages), places[each.url]
+
+    return tuple(sorted(best.values(), key=order)[:MAX_NEAR])
 
 
 def _page_key(url: str) -> tuple[str, ...]:
     """Return a key that is equal for the addresses of one page in all its versions and languages."""
-    segments = without_index(url).split("/")
-    return tuple("" if is_variant(segment) else segment for segment in segments)
+    return tuple(segment for segment in without_index(url).split("/") if not is_variant(segment))
 
 
 def _older(url: str) -> tuple[int, ...]:
