@@ -19,6 +19,7 @@ from keyhole.extensions.postgresql.database import PostgresDatabase
 from keyhole.extensions.postgresql.schema import prepare
 from keyhole.store.base import Limits
 from keyhole.store.calls.base import (
+    PLAIN_CHARS,
     CallFilters,
     CallLog,
     CallMatch,
@@ -403,6 +404,29 @@ def everything(log: CallLog, filters: CallFilters, limit: int, since: float) -> 
         [list_following(log, id) for id in ids],
         [log.calls(limit, CallFilters(text=text.id)) for record in records for text in record.texts if text.id],
     ]
+
+
+def test_a_plain_fetch_sends_each_text_once_a_session_and_at_most_so_much_of_it(open_log: OpenLog) -> None:
+    log = open_log()
+    book, page = (
+        ReadText("t1", "https://a.example/book", chars=9_000_000),
+        ReadText("t2", "https://a.example/", chars=70),
+    )
+    log.add(call("a", session="one", texts=[book, page]))
+    log.add(call("b", session="one", texts=[book], started_at=START + 1))
+    log.add(call("c", session="two", texts=[page], started_at=START + 2))
+    (hour,) = log.figures(0).hours
+    assert hour.plain_chars == PLAIN_CHARS + 2 * 70
+    log.close()
+
+
+@pytest.mark.parametrize("code", ["robots_disallowed", "blocked_address", "invalid_url"])
+def test_a_correct_refusal_is_no_miss(open_log: OpenLog, code: str) -> None:
+    log = open_log()
+    log.add(call("a", outcome=code))
+    log.add(call("b", outcome="timeout", started_at=START + 90_000))
+    assert [each.miss for each in log.calls(9)] == ["error", ""]
+    log.close()
 
 
 def test_a_scope_is_compared_with_the_client_the_addresses_and_the_time_of_a_call(open_log: OpenLog) -> None:

@@ -143,6 +143,7 @@ def _add(total: Hour, hour: Hour) -> Hour:
         total.read_chars + hour.read_chars,
         total.shown_chars + hour.shown_chars,
         total.tokens + hour.tokens,
+        total.plain_chars + hour.plain_chars,
     )
 
 

@@ -31,6 +31,7 @@ from keyhole.extensions.look.text_view import TextView, read_text, view_whole
 from keyhole.render.budget import CHARS_PER_TOKEN
 from keyhole.store.calls.base import (
     NO_CALL_FILTERS,
+    PLAIN_CHARS,
     CallFilters,
     CallRecord,
     CallSummary,
@@ -40,6 +41,7 @@ from keyhole.store.calls.base import (
     find_session,
     list_following,
 )
+from keyhole.text.data_file import read_lines
 
 # The three figures of the first page: what was kept out of the context, answered at once, and needs a look.
 
@@ -69,19 +71,19 @@ def read_overview(look: Look) -> tuple[Headline, ...]:
 def overview_of(figures: Figures, now: float) -> tuple[Headline, ...]:
     """Return the three figures of the overview."""
     days = group_hours(figures.hours, DAYS, now)
-    read, shown, errors, misses = (
-        sum(getattr(hour, name) for hour in figures.hours) for name in ("read_chars", "shown_chars", "errors", "misses")
-    )
-    per_char = _tokens_per_char(figures.hours)
-    again = max(0, misses - errors)
+    plain, kept = sum(hour.plain_chars for hour in figures.hours), sum(map(_kept, figures.hours))
+    per_char, misses = _tokens_per_char(figures.hours), sum(hour.misses for hour in figures.hours)
+    unread = dict(figures.misses).get("error", 0)
+    tokens = round(max(0, kept) * per_char)
     return (
         Headline(
             "Kept out of the context",
-            f"{format_number(round((read - shown) * per_char))} tokens",
-            f"{format_percent(read - shown, read)} of what was read, estimated",
-            column_chart("Kept out", ("kept",), [(label, (_kept(hour) * per_char,)) for label, hour in days]),
+            f"{format_number(tokens)} tokens",
+            f"{format_percent(max(0, kept), plain)} of what a plain fetch sends, estimated; {price_of(tokens)}",
+            column_chart("Kept out", ("kept",), [(label, (max(0, _kept(hour)) * per_char,)) for label, hour in days]),
             "figures",
-            f"{format_number(read - shown)} of {format_number(read)} characters",
+            f"{format_number(max(0, kept))} of {format_number(plain)} characters; a plain fetch sends each text once a "
+            f"session, and at most {format_number(PLAIN_CHARS)} characters of it",
         ),
         Headline(
             "Answered at once",
@@ -93,15 +95,22 @@ def overview_of(figures: Figures, now: float) -> tuple[Headline, ...]:
         Headline(
             "Need a look",
             f"{format_number(misses)} call{'' if misses == 1 else 's'}",
-            f"{format_number(errors)} failed, {format_number(again)} were not answered at once",
+            f"{format_number(unread)} could not be read, {format_number(misses - unread)} were not enough",
             column_chart("Misses", ("misses",), [(label, (hour.misses,)) for label, hour in days]),
             "misses",
         ),
     )
 
 
+def price_of(tokens: int) -> str:
+    """Return the price of tokens of input, with the model and the date of the price."""
+    model, dollars, date = read_lines(__file__, "price.txt")
+    return f"${tokens * float(dollars) / 1e6:,.2f} at ${dollars} a million ({model}, {date})"
+
+
 def _kept(hour: Hour) -> int:
-    return hour.read_chars - hour.shown_chars
+    """Return the characters that results left out of what a plain fetch sends; negative if they show more."""
+    return hour.plain_chars - hour.shown_chars
 
 
 def _tokens_per_char(hours: tuple[Hour, ...]) -> float:

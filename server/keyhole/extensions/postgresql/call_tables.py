@@ -21,6 +21,7 @@ from keyhole.store.calls.base import (
     MAX_LOG_BYTES,
     MAX_SOURCES,
     OK,
+    PLAIN_CHARS,
     CallAddresses,
     CallFilters,
     CallMatch,
@@ -234,6 +235,13 @@ SELECT floor(started_at / {HOUR}) * {HOUR} AS start, count(*) AS calls,
     sum(read_chars)::bigint AS read_chars, sum(shown_chars)::bigint AS shown_chars, sum(tokens)::bigint AS tokens
 FROM keyhole.calls WHERE tenant = %s AND started_at >= %s GROUP BY 1 ORDER BY 1
 """
+_PLAIN: Final = f"""
+SELECT floor(started / {HOUR}) * {HOUR} AS start, sum(chars)::bigint AS chars FROM (
+    SELECT min(started_at) AS started, least(max(t.chars), {PLAIN_CHARS}) AS chars
+    FROM keyhole.call_texts t JOIN keyhole.calls c ON c.key = t.call AND c.tenant = t.tenant
+    WHERE c.tenant = %s AND started_at >= %s AND text_id <> '' GROUP BY session, text_id
+) texts GROUP BY 1
+"""
 _ASKED: Final = f"""
 SELECT count(*) AS asked, count(*) FILTER (WHERE miss = '') AS sufficed FROM keyhole.calls
 WHERE tenant = %s AND started_at >= %s AND outcome = '{OK}' AND tool = ANY(%s)
@@ -267,7 +275,9 @@ def list_addresses(connection: PostgresConnection, tenant: UUID) -> list[CallAdd
 
 def sum_figures(connection: PostgresConnection, tenant: UUID, since: float) -> Figures:
     """Return the figures of the calls since a time."""
-    hours = tuple(Hour(**row) for row in connection.execute(_HOURS, [tenant, since]))
+    plain = {row["start"]: row["chars"] for row in connection.execute(_PLAIN, [tenant, since])}
+    rows = connection.execute(_HOURS, [tenant, since])
+    hours = tuple(Hour(**row, plain_chars=plain.get(row["start"], 0)) for row in rows)
     asked = connection.execute(_ASKED, [tenant, since, sorted(ASKING)]).fetchone() or {"asked": 0, "sufficed": 0}
     outcomes, tools, clients, misses = (
         _count_by(connection, tenant, name, since) for name in ("outcome", "tool", "client", "miss")

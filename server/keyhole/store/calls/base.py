@@ -170,6 +170,8 @@ class Hour:
     read_chars: int
     shown_chars: int
     tokens: int
+    plain_chars: int = 0
+    """The characters of the texts as a plain fetch sends them: each text once a session, at most PLAIN_CHARS of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,9 @@ class Figures:
 
 
 HOUR: Final = 3_600.0
+PLAIN_CHARS: Final = 30_000
+"""Characters of a text that reach the context without Keyhole, at most. It is where Claude Code cuts the output of a
+command (its documentation, 2026-11), and less than Codex (48,000 bytes) and Gemini CLI (40,000) cut a result at."""
 MAX_SOURCES: Final = 20
 """Sites in the figures: those with the most characters read."""
 ASKING: Final = frozenset({"web_fetch", "search"})

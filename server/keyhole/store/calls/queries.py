@@ -12,6 +12,7 @@ from keyhole.store.calls.base import (
     HOUR,
     MAX_SOURCES,
     OK,
+    PLAIN_CHARS,
     CallAddresses,
     CallFilters,
     CallPlace,
@@ -155,6 +156,10 @@ def list_addresses(connection: sqlite3.Connection) -> list[CallAddresses]:
 _HOURS: Final = f"""SELECT CAST(started_at / {HOUR} AS INTEGER) * {HOUR}, count(*), sum(outcome != '{OK}'),
     sum(miss != ''), sum(read_chars), sum(shown_chars), sum(tokens)
 FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 1"""  # noqa: S608 - constants
+_PLAIN: Final = f"""SELECT CAST(started / {HOUR} AS INTEGER) * {HOUR}, sum(chars) FROM (
+    SELECT min(started_at) AS started, min(max(chars), {PLAIN_CHARS}) AS chars FROM texts JOIN calls USING (key)
+    WHERE started_at >= ? AND text_id != '' GROUP BY session, text_id
+) GROUP BY 1"""  # noqa: S608 - constants
 _ASKED: Final = f"""SELECT count(*), coalesce(sum(miss = ''), 0) FROM calls
 WHERE started_at >= ? AND outcome = '{OK}' AND tool IN ({", ".join(f"'{tool}'" for tool in sorted(ASKING))})"""  # noqa: S608
 _STAGES: Final = """SELECT name, sum(stages.seconds), count(*) FROM stages JOIN calls USING (key)
@@ -165,7 +170,8 @@ WHERE started_at >= ? AND site != '' AND text_id != '' GROUP BY site ORDER BY 2 
 
 def sum_figures(connection: sqlite3.Connection, since: float) -> Figures:
     """Return the figures of the calls since a time."""
-    hours = tuple(Hour(*row) for row in connection.execute(_HOURS, [since]))
+    plain = dict(connection.execute(_PLAIN, [since]))
+    hours = tuple(Hour(*(*row, plain.get(row[0], 0))) for row in connection.execute(_HOURS, [since]))
     asked, sufficed = connection.execute(_ASKED, [since]).fetchone()
     outcomes, tools, clients, misses = (
         _count_by(connection, name, since) for name in ("outcome", "tool", "client", "miss")

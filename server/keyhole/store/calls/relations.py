@@ -28,8 +28,11 @@ OUTPUTS: Final = ("hook", "pipe", "proxy", "run")
 reading on in a resource, which a person attaches."""
 
 
-BY_CALLER: Final = frozenset({"cancelled", "invalid_argument"})
-"""Outcomes that the caller chose or caused. They say nothing about the page or about Keyhole."""
+NOT_MISSED: Final = frozenset({
+    "cancelled", "invalid_argument", "invalid_url", "scheme_not_allowed", "blocked_address", "domain_not_allowed",
+    "robots_disallowed", "url_not_known",
+})  # fmt: skip
+"""Outcomes that the caller chose or caused, and correct refusals. They say nothing about the page or about Keyhole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def _own_miss(record: CallRecord) -> Miss:
     outcome = record.summary.outcome
     if outcome == OK:
         return "weak" if (MATCH, WEAK) in record.notes else ""
-    return "" if outcome in BY_CALLER else "error"
+    return "" if outcome in NOT_MISSED else "error"
 
 
 def _follow(record: CallRecord, before: Sequence[Earlier]) -> tuple[Earlier | None, Relation]:
