@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extensions.models.manifest import TABLE, TOKENIZER, Manifest
-from keyhole.runtime.extensions import check_extra
+from keyhole.runtime.installation import check_extra
 from keyhole.text.parse_json import parse_json
 
 if TYPE_CHECKING:
