@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, types
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 
@@ -21,11 +21,10 @@ from tests.support.product import retrieval
 
 URL = "https://pumps.example/"
 ERAS = ["legacy", "auto"]
-STANDARD = {
-    "type", "description", "default", "enum", "items", "pattern",
-    "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
-}  # fmt: skip
-"""Keywords of JSON Schema, the only ones that clients understand."""
+STANDARD = {"type", "description", "default", "enum", "items"}
+"""Keywords of JSON Schema that every client understands."""
+MAX_LIST = 3_850
+"""Characters of the list of tools: 900 tokens (benchmarks/budget/tool_list.py)."""
 
 
 def ready(product: Retrieval) -> GetRetrieval:
@@ -191,9 +190,7 @@ def test_the_tools_are_described_for_agents() -> None:
         assert tool.annotations
         assert tool.annotations.read_only_hint is True
         assert tool.annotations.destructive_hint is False
-        assert tool.annotations.idempotent_hint is True
         assert tool.annotations.open_world_hint is (tool.name != "read_artifact")
-        assert tool.input_schema["additionalProperties"] is False
         for schema in tool.input_schema["properties"].values():
             assert schema["description"]
             assert "anyOf" not in schema
@@ -206,6 +203,36 @@ def test_the_tools_are_described_for_agents() -> None:
 def test_listing_the_tools_twice_gives_the_same_bytes() -> None:
     first, second = (json.dumps([t.model_dump(mode="json") for t in tool_list()]) for _ in range(2))
     assert first == second
+
+
+def test_the_list_of_tools_is_small() -> None:
+    sent = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tool_list()]
+    assert len(json.dumps(sent, ensure_ascii=False, separators=(",", ":"))) <= MAX_LIST
+
+
+def test_the_arguments_of_a_next_line_are_accepted_though_the_schema_does_not_list_them() -> None:
+    unlisted = {"max_tokens": 500, "skip": 3, "repeat": True}
+    for tool, given in (("web_fetch", {"url": URL}), ("read_artifact", {"id": "x", "query": "q", "max_chars": 900})):
+        (schema,) = (each.input_schema for each in tool_list() if each.name == tool)
+        assert not set(unlisted) & set(schema["properties"])
+        assert "additionalProperties" not in schema  # or a client could refuse the call
+        assert parse_arguments(tool, {**given, **unlisted}) == {**given, **unlisted}
+
+
+def test_a_client_that_sends_an_unlisted_argument_gets_its_answer() -> None:
+    result = call(pumps(), "web_fetch", {"url": URL, "query": "run", "max_tokens": 900, "skip": 0, "repeat": True})
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_need_not_list_the_tools_again_for_an_hour(era: str) -> None:
+    async def run() -> types.ListToolsResult:
+        async with Client(build_server(ready(pumps())), mode=era) as client:
+            return await client.list_tools()
+
+    listed = anyio.run(run)
+    assert listed.ttl_ms == (3_600_000 if era == "auto" else 0)  # the earlier era has no such field
+    assert listed.cache_scope == "private"
 
 
 def test_a_query_and_a_quote_at_once_are_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from keyhole.extensions.install.clients import CLIENTS, Machine, McpClient
 from keyhole.extensions.install.hooks import HOOK_CLIENTS
 from keyhole.render.answer import WARNINGS
 from keyhole.render.budget import CLIENT_LIMITS, UNKNOWN_CLIENT, ClientLimits, client_budget, limits_of
+from keyhole.retrieval.dispatch import ARGUMENTS
 from keyhole.serve.tools import tool_list
 from tests.support.console import capture_parser
 
@@ -61,11 +63,22 @@ def tools() -> str:
     parts = []
     for tool in tool_list():
         rows = ["| argument | description |", "| --- | --- |"]
-        for name, schema in tool.input_schema["properties"].items():
-            required_mark = " (required)" if name in tool.input_schema.get("required", []) else ""
-            rows.append(f"| `{name}`{required_mark} | {schema['description']} |")
+        for name, field in ARGUMENTS[tool.name].model_fields.items():
+            mark = " (required)" if field.is_required() else ""
+            schema = tool.input_schema["properties"].get(name)
+            rows.append(
+                f"| `{name}`{mark if schema else ' (not listed)'} | {field.description}{_values(schema or {})} |"
+            )
         parts.append(f"## `{tool.name}`\n\n{tool.description}\n\n" + "\n".join(rows))
     return "\n\n".join(parts)
+
+
+def _values(schema: dict[str, Any]) -> str:
+    """Return the values and the default of an argument as a sentence, "" without any."""
+    values = " or ".join(f"`{value}`" for value in schema.get("enum", ()))
+    default = f"default `{json.dumps(schema['default']).strip(chr(34))}`" if "default" in schema else ""
+    parts = ", ".join(part for part in (values, default) if part)
+    return f" {parts[0].upper()}{parts[1:]}." if parts else ""
 
 
 def tools_in_brief() -> str:
@@ -160,8 +173,8 @@ def commands() -> str:
 
 def tool_arguments(command: str) -> dict[str, str]:
     """Return the descriptions of the arguments of the tool that a command calls."""
-    known = {tool.name: tool.input_schema["properties"] for tool in tool_list()}
-    return {name: str(schema["description"]) for name, schema in known.get(TOOL_OF.get(command, ""), {}).items()}
+    model = ARGUMENTS.get(TOOL_OF.get(command, ""))
+    return {name: str(field.description) for name, field in model.model_fields.items()} if model else {}
 
 
 def iter_commands(

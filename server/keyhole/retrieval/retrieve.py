@@ -41,6 +41,7 @@ from keyhole.retrieval.arguments import (
     SearchQuery,
     Sites,
     Skip,
+    StoredMaxChars,
     StoredQuery,
     Url,
 )  # fmt: skip
@@ -133,7 +134,7 @@ class Retrieval:
         limit: Limit = None,
         query: StoredQuery = None,
         find: Quote = None,
-        max_chars: MaxChars = None,
+        max_chars: StoredMaxChars = None,
         max_tokens: MaxTokens = None,
         skip: Skip = 0,
         repeat: Repeat = False,

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, Protocol, TypeVar
 
 import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -59,26 +60,23 @@ INSTRUCTIONS = (
 _TOOLS: Final[dict[str, tuple[str, str, bool]]] = {
     "web_fetch": (
         "Fetch a web page",
-        "Fetch one page and return, within a hard budget, the passages that answer `query` as clean Markdown, "
-        "verbatim and in page order. Use it when you have a URL; use search when you do not. The full text is stored, "
-        "so nothing has to be fetched twice: the result names the exact read_artifact call that reads on. Its last "
-        "line is [end]. Without `query` you get the head and tail of a long page. Does not log in.",
+        "Read a page whose URL you have. Returns, within a hard budget, the passages that answer `query`, verbatim and "
+        "in page order; without `query`, the head and tail of a long page. The full text is stored: a 'Next:' line is "
+        "the exact call that reads on. The last line is [end]. Does not log in.",
         True,
     ),
     "search": (
         "Search the web or stored pages",
-        "Search the web, read the best pages and return numbered sources with the passages that answer `query`, "
-        "within a hard budget. Use it when you have a question and no URL. With scope='stored' it searches the pages "
-        "fetched before, without the network. Each source names its id or the read_artifact call that reads on. A "
-        "failed engine is reported as such, never as an empty result.",
+        "Answer a question when you have no URL: searches the web, reads the best pages and returns, within a hard "
+        "budget, numbered sources with the passages that answer `query`. scope='stored' searches pages fetched before, "
+        "without the network. A failed engine is reported, never shown as an empty result.",
         True,
     ),
     "read_artifact": (
         "Read on in a stored page",
-        "Read the stored full text of a page fetched before, without fetching it again, or of an output that was "
-        "shortened: a range by `offset` and `limit` (characters), or the passages for a new `query`, or the place of "
-        "a quote (`find`). Use it to follow the 'Next:' line of an earlier result. Consecutive ranges join to the "
-        "exact text.",
+        "Read on in a stored page or a shortened output, without fetching it again: with the arguments of a 'Next:' "
+        "line, all of which are accepted; a range by `offset` and `limit`; the passages for a new `query`; or a quote "
+        "(`find`). Consecutive ranges join to the exact text.",
         False,
     ),
 }
@@ -97,7 +95,6 @@ def tool_list() -> list[types.Tool]:
                 title=title,
                 read_only_hint=True,
                 destructive_hint=False,
-                idempotent_hint=True,
                 open_world_hint=is_open,
             ),
             _meta={"anthropic/maxResultSizeChars": DECLARED_CHARS},
@@ -106,6 +103,13 @@ def tool_list() -> list[types.Tool]:
     ]
 
 
+FIXED_LISTS: Final[tuple[CacheableMethod, ...]] = (
+    "server/discover", "tools/list", "prompts/list", "resources/templates/list",
+)  # fmt: skip
+"""The methods whose results change only with Keyhole's version, or with what the client declares."""
+LIST_TTL_MS: Final = 3_600_000
+"""Milliseconds for which a client need not ask for these again: an hour, after which it sees an update. Calls by an
+older list are accepted too."""
 SESSION_HEADER: Final = "mcp-session-id"
 """The header with the id of a request's session, as streamable HTTP specifies it."""
 STDIO: Final = "stdio"
@@ -191,6 +195,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        cache_hints=dict.fromkeys(FIXED_LISTS, CacheHint(ttl_ms=LIST_TTL_MS)),
         **resource_handlers(ask),
     )
 
