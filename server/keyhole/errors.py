@@ -210,7 +210,8 @@ class KeyholeError(Exception):
     """A failed call. `message`: one sentence about the failure. `facts`: values for programs, returned in `_meta`.
 
     `near`: for a dead address, the real addresses near it, each with why it is named. `body`: the beginning of an error
-    response, with its media type, until a worker has read it. `reason`: the site's own words for the failure, one line.
+    response or an image, with its media type, until a worker has read it. `reason`: the site's own words for the
+    failure, one line.
     """
 
     def __init__(self, code: Code, message: str, **facts: str | int | float) -> None:

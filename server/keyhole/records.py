@@ -336,6 +336,16 @@ Ranked = tuple[tuple[Passage, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """An image as a model gets it: encoded again by Keyhole, without metadata."""
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The result of a tool: text for the model, facts for programs, and whether the call failed."""
 
@@ -347,6 +357,7 @@ class Answer:
     details: dict[str, object] = field(default_factory=dict)
     """Further facts for `--json`, such as scores. They are not sent."""
     lacks_text: bool = False  # True if the space is too small for any of the text
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def test_the_package_has_both_entry_points() -> None:
 def test_every_dependency_has_an_upper_bound() -> None:
     calendar = {"certifi"}  # its versions are dates
     extras = PROJECT["optional-dependencies"]
-    wanted = [*PROJECT["dependencies"], *extras["office"], *extras["hosted"], *extras["semantic"]]
+    wanted = [*PROJECT["dependencies"], *extras["office"], *extras["images"], *extras["hosted"], *extras["semantic"]]
     assert not [need for need in wanted if "<" not in need and re.split(r"[^\w-]", need)[0] not in calendar]
 
 
@@ -117,7 +117,7 @@ def test_every_extra_that_a_message_names_exists() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "server").rglob("*.py"))
     groups = re.findall(r"extra \[([\w,]+)\]|(?:check_extra|install_command|name_extra)\(['\"](\w+)['\"]", code)
     named = {extra for group in groups for extra in "".join(group).split(",")}
-    assert {"office", "hosted", "semantic"} <= named <= set(PROJECT["optional-dependencies"])
+    assert {"office", "images", "hosted", "semantic"} <= named <= set(PROJECT["optional-dependencies"])
 
 
 @pytest.mark.parametrize("path", listings.FILES, ids=lambda path: path.name)

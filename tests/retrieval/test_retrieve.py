@@ -256,7 +256,7 @@ def test_the_error_for_an_image_repeats_no_text_of_the_file() -> None:
     body = head + struct.pack(">I", len(fields) - 4) + fields + bytes(4)
     image = replace(page(URL, ""), body=body, content_type="image/png")
     answer = fetch(retrieval({URL: image}))
-    assert answer.text.startswith("unsupported_media: Image: PNG, 640 x 480 pixels")
+    assert answer.text.startswith("extraction_failed: the image is damaged")
     assert "instructions" not in answer.text
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -10,6 +12,7 @@ import pytest
 from mcp import Client, types
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
+from PIL import Image
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit
@@ -203,6 +206,19 @@ def test_the_tools_are_described_for_agents() -> None:
 def test_listing_the_tools_twice_gives_the_same_bytes() -> None:
     first, second = (json.dumps([t.model_dump(mode="json") for t in tool_list()]) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_address_of_an_image_gives_a_client_an_image_block(era: str) -> None:
+    written = io.BytesIO()
+    Image.new("RGB", (60, 40), "red").save(written, "PNG")
+    image = replace(page(URL, ""), body=written.getvalue(), content_type="image/png")
+    result = call(retrieval({URL: image}), "web_fetch", {"url": URL}, era)
+    text, block = result.content
+    assert isinstance(text, types.TextContent)
+    assert text.text.endswith("[end]")
+    assert isinstance(block, types.ImageContent)
+    assert block.mime_type == "image/png"
 
 
 def test_the_list_of_tools_is_small() -> None:

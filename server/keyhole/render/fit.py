@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -102,8 +103,14 @@ def answer_bytes(answer: Answer) -> int:
 
 
 def result_json(answer: Answer) -> dict[str, Any]:
-    """Return the tool result as the protocol writes it: `content`, `isError`, and the facts under `_meta`."""
+    """Return the tool result as the protocol writes it: `content`, `isError`, and the facts under `_meta`.
+
+    A picture is a block of its own: a budget counts its tokens, not its characters (see retrieval/pictures.py).
+    """
     result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+    if picture := answer.picture:
+        data = b64encode(picture.data).decode("ascii")
+        result["content"].append({"type": "image", "data": data, "mimeType": picture.media_type})
     result["resultType"] = "complete"
     if answer.facts:
         result["_meta"] = {META_KEY: answer.facts}

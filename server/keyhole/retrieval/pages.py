@@ -284,7 +284,9 @@ class Pages:
             # An image has no text to store. The error states its first line, without the text fields of the file, which
             # would stand outside the boundary of untrusted text.
             description = document.text.partition("\n")[0]
-            raise KeyholeError(Code.UNSUPPORTED_MEDIA, description.rstrip("."), bytes=len(page.body))
+            error = KeyholeError(Code.UNSUPPORTED_MEDIA, description.rstrip("."), bytes=len(page.body))
+            error.body = page.body, kind
+            raise error
         return make_artifact(page, document, artifact_id(self.secret, page.url, document.text)), terms
 
     async def _recent(self, url: str) -> Artifact | None:

@@ -215,6 +215,10 @@ class Retrieval:
         try:
             artifact, stored = await self.pages.get(allowed_url, refresh, options)
         except KeyholeError as error:
+            if error.code is Code.UNSUPPORTED_MEDIA and error.body[0]:
+                from keyhole.retrieval.pictures import picture_answer  # imported late: most pages are texts
+
+                return await picture_answer(error, allowed_url, call.budget, self.pages.extractor)
             await self.pages.read_reason(error, allowed_url)
             if error.code is not Code.NOT_FOUND:
                 raise

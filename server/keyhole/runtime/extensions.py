@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 NAMES: Final = ("browser", "conversations", "hosted", "install", "look", "models", "proxy")
 """The extensions that have commands or checks. Every command of `keyhole` imports their registrations."""
-PORT_NAMES: Final = ("dead_links", "documents", "engines", "postgresql", "site_apis")
+PORT_NAMES: Final = ("dead_links", "documents", "engines", "images", "postgresql", "site_apis")
 """The extensions that only have a port."""
 
 

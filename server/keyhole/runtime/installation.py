@@ -23,6 +23,7 @@ PACKAGE: Final = "keyhole-reader"
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "office": ("mammoth", "pptx", "openpyxl", "striprtf"),
+        "images": ("PIL",),
         "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
         "semantic": ("onnxruntime", "tokenizers", "numpy"),
     }

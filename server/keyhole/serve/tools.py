@@ -62,7 +62,7 @@ _TOOLS: Final[dict[str, tuple[str, str, bool]]] = {
         "Fetch a web page",
         "Read a page whose URL you have. Returns, within a hard budget, the passages that answer `query`, verbatim and "
         "in page order; without `query`, the head and tail of a long page. The full text is stored: a 'Next:' line is "
-        "the exact call that reads on. The last line is [end]. Does not log in.",
+        "the exact call that reads on. The last line is [end]. An image comes as a picture. Does not log in.",
         True,
     ),
     "search": (

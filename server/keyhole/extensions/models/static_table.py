@@ -48,7 +48,7 @@ class StaticTable:
         Raises KeyholeError: invalid_argument if a package is missing, internal_error if the files are not those of a
         static model.
         """
-        check_extra("semantic", "tokenizers", user="a local model")
+        check_extra("semantic", user="a local model")
         import tokenizers
 
         with _converted_faults(f"the model {manifest.name} cannot be loaded"):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 PROGRAM_AREA: Final = "Program"
 _EXTRAS: Final = {
     "office": "Word, PowerPoint, Excel and RTF files cannot be read",
+    "images": "pictures are described by their size, not shown",
     "hosted": "PostgreSQL, metrics and traces are not available",
 }
 """The consequence if an extra is missing. The area of models tells about `semantic`."""
