@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Hashable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,12 +23,15 @@ from keyhole.render.budget import (
 )
 from keyhole.render.fit import answer_size, truncate
 from keyhole.retrieval.instrumentation import current_events
+from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 from keyhole.store.base import Store
 
 MARK_SECONDS: Final = 1.0
 """Seconds to wait for the store's mark of what is forgotten: a read of a small file or of one row. A store that takes
 longer fails."""
+BEAT_SECONDS: Final = 2.0
+"""Seconds between the reports on a long call. Most fetches are faster, and report nothing."""
 
 
 def _is_waiting() -> bool:
@@ -185,3 +188,26 @@ def _answer_error(error: KeyholeError, warning: str, budget: Budget, secret: byt
             return answer
     bare = KeyholeError(error.code, error.message, **{k: v for k, v in error.facts.items() if k != "refresh"})
     return truncate(error_answer(bare, warning, secret), budget)
+
+
+@asynccontextmanager
+async def report_seconds(progress: Progress, most: float, message: str) -> AsyncIterator[None]:
+    """Report every two seconds how many seconds the block has taken, of at most `most`.
+
+    So a client sees that a long document is being read, and one that waits for each report does not give up.
+    """
+
+    async def beat() -> None:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            seconds = loop.time() - start
+            await progress(round(seconds, 1), max(most, seconds), f"{message}, {seconds:.0f} s")
+
+    task = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

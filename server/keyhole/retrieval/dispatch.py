@@ -98,7 +98,7 @@ async def _call(
     try:
         parsed = parse_arguments(tool, arguments)
         if tool == "web_fetch":
-            return await retrieval.web_fetch(**parsed, caller=caller)
+            return await retrieval.web_fetch(**parsed, caller=caller, progress=progress)
         if tool == "search":
             return await retrieval.search(**parsed, caller=caller, progress=progress)
         return await retrieval.read_artifact(**parsed, caller=caller, overhead=overhead)

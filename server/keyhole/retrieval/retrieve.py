@@ -45,7 +45,7 @@ from keyhole.retrieval.arguments import (
     StoredQuery,
     Url,
 )  # fmt: skip
-from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier
+from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, forget_earlier, report_seconds
 from keyhole.retrieval.instrumentation import current_events, stage
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
@@ -112,6 +112,7 @@ class Retrieval:
         repeat: Repeat = False,
         *,
         caller: Caller = UNKNOWN_CALLER,
+        progress: Progress = no_progress,
     ) -> Answer:
         """Fetch a page and return its whole text, or the passages that answer `query`, or its head and tail.
 
@@ -125,7 +126,8 @@ class Retrieval:
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
         )  # fmt: skip
         work = self._fetch_page(call, url, query, refresh, skip)
-        return await answer_call(call, work, self.store.warning, self.pages.secret)
+        async with report_seconds(progress, call.seconds, "fetching and reading the page"):
+            return await answer_call(call, work, self.store.warning, self.pages.secret)
 
     async def read_artifact(
         self,
