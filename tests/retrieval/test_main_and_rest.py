@@ -78,7 +78,7 @@ def test_the_end_of_a_page_says_how_many_elements_have_no_text() -> None:
 
 def test_the_head_and_tail_are_those_of_the_main_part() -> None:
     answer = fetch(split_artifact())
-    assert f"of the main part's {len(MAIN):,} characters" in answer.text
+    assert f"of {len(MAIN):,} characters in the main part" in answer.text
     assert "Rest of the page" not in answer.text  # reading on leads to it
     assert body_of(answer).endswith(MAIN[-20:])
     assert "Lucerne" not in answer.text
@@ -86,7 +86,7 @@ def test_the_head_and_tail_are_those_of_the_main_part() -> None:
 
 def test_a_query_that_the_main_part_answers_is_answered_from_it() -> None:
     answer = fetch(split_artifact(), "seal of the pump")
-    assert f"of the main part's {len(MAIN):,} characters" in answer.text
+    assert f"of {len(MAIN):,} characters in the main part" in answer.text
     assert "[rest:" not in answer.text
 
 

@@ -338,7 +338,7 @@ def test_extraction_is_warmed_up_before_the_network_answers() -> None:
 def test_the_continuation_shows_the_passages_that_match_less() -> None:
     product, query = retrieval(markdown()), "colour and screws of widget7 widget15 widget28 widget44 widget77"
     first = fetch(product, query, 2_000)
-    more = re.findall(r"; ([\d,]+) more match less\.", first.text)[0]
+    more = re.findall(r"; ([\d,]+) weaker ones? left\.", first.text)[0]
     id, skip = re.findall(r'id="(\w+)", .*skip=(\d+)', first.text)[0]
     expected = f'Next: read_artifact(id="{id}", query={json.dumps(query)}, skip={skip}, max_chars=2000)\n[end]'
     assert first.text.endswith(expected)

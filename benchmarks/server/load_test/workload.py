@@ -57,7 +57,7 @@ WITHOUT_REDIRECT: Final = frozenset({"fetch small", "fetch large", "fetch slow",
 _QUERY: Final = "v=000000000000"
 """Query of the URLs from which expected texts are extracted. The texts contain it, in links of a page to itself."""
 
-_TOTAL = re.compile(r"(?:Whole (?:text|main part), |of (?:the main part's )?)([\d,]+) characters")
+_TOTAL = re.compile(r"(?:Whole (?:text|main part), |of )([\d,]+) characters")
 _RANGE = re.compile(r"^Characters (\d+):(\d+) of ", re.MULTILINE)
 _FRAMED = re.compile(r"^--- untrusted text (\w+) ---\n(.*)\n--- end \1 ---$", re.MULTILINE | re.DOTALL)
 

@@ -300,13 +300,13 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
     if selection.strategy == "passages":
         shown = len(selection.spans)
         skip = f" (skip={selection.skip})" if selection.skip and names_skip else ""
-        more = f"; {selection.more:,} more match less{skip}" if selection.more else ""
+        more = f"; {selection.more:,} weaker one{'s' * (selection.more > 1)} left{skip}" if selection.more else ""
         best = f" (best: no. {selection.best})" if selection.best > 1 else ""
         copies = f"; {selection.copies:,} repeat{'s' * (selection.copies > 1)} left out" if selection.copies else ""
         return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}{best}, {amount}{copies}{more}."
     if has_query:
         return f"Nothing matches the query{'.' if brief else ': head and tail instead,'} {amount}."
-    advice = "" if brief else " A query would select the passages that answer it."
+    advice = "" if brief else " With a query, you get the passages that answer it."
     return f"Head and tail, {amount}.{advice}"
 
 

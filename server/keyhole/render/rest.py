@@ -44,4 +44,4 @@ def describe_place(artifact: Artifact, offset: int) -> str:
 
 def characters_of(total: int, *, is_main: bool) -> str:
     """Return the number of characters of which a result shows some: of the whole text, or of its main part."""
-    return f"the main part's {total:,} characters" if is_main else f"{total:,} characters"
+    return f"{total:,} characters{' in the main part' if is_main else ''}"
