@@ -150,3 +150,26 @@ def test_each_client_has_a_page_with_its_server_its_hook_and_its_limits() -> Non
     for name, text in pages.items():
         assert f"`keyhole install {name}" in text
         assert all(f"| {fact} | " in text for fact in ("server", "hook", "result limit", "call timeout")), name
+
+
+TASKS = {
+    "cap every result": ("docs/tasks.md", "KEYHOLE_MAX_TOKENS"),
+    "search with an own SearXNG": ("docs/tasks.md", "KEYHOLE_SEARXNG_URL"),
+    "serve a team": ("docs/tasks.md", "keyhole tokens new"),
+    "shorten the output of commands in Codex": ("docs/tasks.md", "keyhole install codex --hooks-only"),
+    "record no calls": ("docs/tasks.md", "KEYHOLE_RECORD=off"),
+    "go through a web proxy": ("docs/tasks.md", "KEYHOLE_PROXY"),
+    "delete all data": ("docs/tasks.md", "keyhole forget --all"),
+    "remove Keyhole": ("docs/remove.md", "keyhole uninstall --all"),
+    "upgrade Keyhole": ("docs/upgrade.md", "git pull"),
+    "read Word files": ("docs/installation.md", "`office` | Word"),
+    "know the limits of Claude Code": ("docs/tasks.md", "limits of Claude Code"),
+}
+"""What newcomers look for, the page that the README links to for it, and words of that page."""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_readme_links_to_a_page_that_says_how_to(task: str) -> None:
+    page, words = TASKS[task]
+    assert f"({page})" in TEXT or f"({page}#" in TEXT
+    assert words in (ROOT / page).read_text(encoding="utf-8")
