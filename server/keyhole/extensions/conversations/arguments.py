@@ -12,8 +12,8 @@ DEFAULT_TARGET: Final = 0.45
 HELP: Final = "print a conversation with a model within a number of tokens, and store what is left out"
 DESCRIPTION: Final = """\
 Print a conversation with a model within a number of tokens. Old tool results are replaced first, then the oldest turns
-are left out, each with its calls and results. What is left out is stored, and the conversation names the calls that
-read it. The result has the format of the input; a summary is printed to standard error. With --restore, a compacted
+are left out, each with its calls and results. Keyhole stores these parts, and the conversation names the calls that
+read them. The result has the format of the input; a summary is printed to standard error. With --restore, a compacted
 conversation is printed as it was before."""
 EXAMPLES: Final = (
     "keyhole compact request.json --max-tokens 100000",
