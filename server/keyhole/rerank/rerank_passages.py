@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
@@ -61,8 +60,8 @@ class PassageReranker:
             return (), ()
         windows, units, strength = await asyncio.to_thread(list_units, page, query, self._max_candidates)
         result = await self.rerank(query, len(windows), units.__getitem__, until, strength)
-        is_lexical = result.order == tuple(range(len(windows)))
-        return () if is_lexical else tuple(windows[at] for at in result.order), result.faults
+        order = tuple(windows[at] for at in result.order)
+        return () if order == tuple(windows) else order, result.faults
 
     async def rerank(
         self, query: str, count: int, text: Callable[[int], str], until: float, strength: float | None = 1.0
@@ -130,7 +129,7 @@ def list_units(page: Index, query: str, count: int) -> tuple[list[int], list[str
 
     index = cut_to_ranked(page, query)
     scored = score_index(index, query)
-    windows = rank_windows(scored)[:count] or list(range(0, index.size, max(1, ceil(index.size / count))))
+    windows = rank_windows(scored)[:count] or list(range(0, index.size, 1 + index.size // count))
     units = [
         label_passage(gap_label(index, each), index.text[index.starts[each] : index.end(each)]) for each in windows
     ]
