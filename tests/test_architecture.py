@@ -33,7 +33,7 @@ IO_FILES = {
     "extensions/install/doctor": "commands hook_runs machine network servers",
     "outputs": "adopt child_process large_output running_output",
     "outputs/hooks": "answer keep saved_file",
-    "extensions/install": "commands discover files",
+    "extensions/install": "commands discover files uninstall",
     "config": "folders load",
     "extract/workers": "child worker_pool",
     "fetch": "backend client dns exchange host_limits pool robots",

@@ -49,6 +49,7 @@ RUN: Final = (
     "keyhole tokens new alice --days 90 --file tokens.json",
     "keyhole config --changed",
     "keyhole install codex --dry-run",
+    "keyhole uninstall --all --dry-run",
     "cat event.json | keyhole hook claude",
     "keyhole doctor --offline --json",
     "keyhole completion zsh > ~/.zfunc/_keyhole",

@@ -298,7 +298,7 @@ SHELLS: Final = ("bash", "zsh", "tcsh", "fish")
 
 GROUPS: Final = MappingProxyType(
     {
-        "for agents": ("serve", "proxy", "install", "hook", "shell"),
+        "for agents": ("serve", "proxy", "install", "uninstall", "hook", "shell"),
         "from the terminal": ("fetch", "search", "read", "extract", "select", "bound", "run", "compact"),
         "the store": ("artifacts", "look", "forget"),
         "the server": ("server", "tokens"),

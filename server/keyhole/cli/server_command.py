@@ -42,7 +42,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     if arguments.action == "run":
         return _run_server()
     folder = shared_folder(os.environ)
-    answers = _stop_servers(folder) if arguments.action == "stop" else ask_servers(folder, arguments.action)
+    answers = stop_servers(folder) if arguments.action == "stop" else ask_servers(folder, arguments.action)
     for path in (path for path, server in answers.items() if server is None):
         print(f"keyhole: the server at {path} does not answer", file=sys.stderr)
     servers = [server for server in answers.values() if server is not None]
@@ -57,7 +57,7 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
     return OK if len(servers) == len(answers) else FAILED
 
 
-def _stop_servers(folder: str) -> dict[str, dict[str, Any] | None]:
+def stop_servers(folder: str) -> dict[str, dict[str, Any] | None]:
     """Ask the servers of a folder to stop, and end each that does not.
 
     Return their last answers by the paths of their sockets, None for a server that keeps running.

@@ -30,6 +30,8 @@ _OWN_PREFIXES = (
     *SECRET_NAMES, "artifacts.db", "calls.db", "tenants", "tmp", "spool", "forgotten", "shared", "bin", MODELS_FOLDER,
 )  # fmt: skip
 """Prefixes of the names that Keyhole creates in its home folder."""
+_OWN_FILES = (*SECRET_NAMES, "artifacts.db", "calls.db")
+"""Those of files. The others are names of folders."""
 
 
 def home_folder(configured: Path | None) -> Path:
@@ -37,6 +39,14 @@ def home_folder(configured: Path | None) -> Path:
     if configured is not None:
         return Path(os.path.expanduser(configured))  # noqa: PTH111 - Path.expanduser raises for an unknown user
     return Path(default_home(os.environ))
+
+
+def foreign_files(home: Path) -> list[str]:
+    """Return the names of files in a home folder that Keyhole did not write."""
+    folders = [name for name in _OWN_PREFIXES if not name.startswith(_OWN_FILES)]
+    own = [path for path in home.iterdir() if path.name in folders or path.name.startswith(_OWN_FILES)]
+    programs = [path for path in (home / "bin").glob("*") if b"keyhole install" not in path.read_bytes()[:200]]
+    return sorted(str(path.relative_to(home)) for path in {*home.iterdir()} - {*own} | {*programs})
 
 
 def has_models(home: Path) -> bool:

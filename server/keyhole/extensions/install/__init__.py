@@ -11,6 +11,11 @@ EXTENSION = Extension(
             "keyhole.extensions.install.commands",
             needs_settings=False,
         ),
+        "uninstall": Command(
+            "keyhole.extensions.install.arguments:add_uninstall",
+            "keyhole.extensions.install.uninstall",
+            needs_settings=False,
+        ),
         "doctor": Command(
             "keyhole.extensions.install.arguments:add_doctor",
             "keyhole.extensions.install.doctor.commands",

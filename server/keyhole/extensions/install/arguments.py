@@ -21,6 +21,11 @@ _EXAMPLES: Final = (
     "keyhole install claude-code --no-hooks",
     "keyhole install cursor --wrap github",
 )
+_UNINSTALL: Final = """\
+Remove Keyhole from a client. With --all, list everything that Keyhole wrote for this user, ask, and remove it: its
+entries, hooks and proxies in the clients' own files, the backups beside them, and the data folder with its models.
+Files that it did not write stay, and so do the settings file, entries in the files of projects, and the program itself,
+whose command is printed at the end."""
 DOCTOR_DESCRIPTION: Final = """\
 Check the installation: Python, SQLite, home folder, store, settings, network, search engines, clients, and a real call
 over stdio. Each line says how to fix what is wrong. The checks take a few seconds, 20 at most.
@@ -46,6 +51,19 @@ def add_install(commands: Any) -> None:
     mode.add_argument("--yes", "-y", action="store_true", help="do not ask for confirmation, as without a terminal")
     mode.add_argument("--force", action="store_true", help="replace an entry of this name that is not Keyhole's")
     mode.add_argument("--json", action="store_true", help="print JSON, for programs")
+
+
+def add_uninstall(commands: Any) -> None:
+    """Add `keyhole uninstall` to the parser's commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "uninstall", help="remove Keyhole from a client, or everything that it wrote",
+        description=_UNINSTALL, examples=("keyhole uninstall codex", "keyhole uninstall --all --dry-run"),
+    )  # fmt: skip
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("client", nargs="?", metavar="CLIENT", help="remove the entry and the hook of one client")
+    target.add_argument("--all", action="store_true", help="remove everything that Keyhole wrote")
+    parser.add_argument("--dry-run", action="store_true", help="list what would be removed")
+    parser.add_argument("--yes", "-y", action="store_true", help="do not ask for confirmation")
 
 
 def _add_entry_options(parser: argparse.ArgumentParser) -> None:

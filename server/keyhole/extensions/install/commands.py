@@ -121,25 +121,34 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
 def run(_config: Config, arguments: argparse.Namespace) -> int:
     """Register, unregister, print or list; return 1 if a file could not be changed."""
     _check_options(arguments)
-    if arguments.wrap or arguments.unwrap:
-        return _change_proxy(arguments)
-    server, machine = _server_from(arguments), discover.this_machine()
-    if not arguments.client and not arguments.all:
+    machine = discover.this_machine()
+    if not arguments.client and not arguments.all and not arguments.wrap and not arguments.unwrap:
         return list_clients(machine, arguments.name, json=arguments.json)
-    clients = _clients_found(machine, arguments) if arguments.all else [_client_named(arguments)]
     if arguments.only_print:
-        for client in clients:
-            print(_snippet(client, server, machine, arguments))
+        for client in _clients_of(machine, arguments):
+            print(_snippet(client, _server_from(arguments), machine, arguments))
         return OK
-    edits = [edit for client in clients for edit in _edits(client, machine, server, arguments)]
-    changes = [try_change(edit, arguments) for edit in edits]
+    changes = change_files(arguments)
     if arguments.json:
         print_json([change.json_facts() for change in changes])
     elif any(change.next_step for change in changes):
         _print_next_steps(changes)
-    elif not clients:
+    elif not changes:
         print("No client was found on this machine; name one: keyhole install CLIENT")
     return FAILED if any(change.state == "refused" for change in changes) else OK
+
+
+def change_files(arguments: argparse.Namespace) -> list[FileChange]:
+    """Change the files of the named client, or of all clients found."""
+    if arguments.wrap or arguments.unwrap:
+        return [_change_proxy(arguments)]
+    machine = discover.this_machine()
+    clients = _clients_of(machine, arguments)
+    return [try_change(edit, arguments) for client in clients for edit in find_edits(client, machine, arguments)]
+
+
+def _clients_of(machine: Machine, arguments: argparse.Namespace) -> list[McpClient]:
+    return _clients_found(machine, arguments) if arguments.all else [_client_named(arguments)]
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -170,18 +179,18 @@ def _check_preference(arguments: argparse.Namespace) -> None:
         raise _invalid(f"--prefer is for clients with a hook before their own web fetch: {able}")
 
 
-def _edits(client: McpClient, machine: Machine, server: Server, arguments: argparse.Namespace) -> list[FileEdit]:
+def find_edits(client: McpClient, machine: Machine, arguments: argparse.Namespace) -> list[FileEdit]:
     """Return the edits of a client's files: the file with the server, and the file with the hook.
 
     A server at a URL gets no hook: it has its own store and cannot read the outputs that a hook keeps here.
     """
-    edits = [] if arguments.hooks_only else [_entry_edit(client, machine, server, arguments)]
+    edits = [] if arguments.hooks_only else [_entry_edit(client, machine, _server_from(arguments), arguments)]
     if client.name in HOOK_CLIENTS and not (arguments.no_hooks or arguments.http):
         edits.append(_hook_edit(HOOK_CLIENTS[client.name], machine, arguments))
     return edits
 
 
-def _change_proxy(arguments: argparse.Namespace) -> int:
+def _change_proxy(arguments: argparse.Namespace) -> FileChange:
     """Put the proxy in front of a server of a client, or take it away."""
     if not arguments.client or arguments.hooks_only or arguments.uninstall or arguments.only_print:
         raise _invalid("--wrap and --unwrap take a client, and --scope, --dry-run, --yes or --json")
@@ -203,12 +212,7 @@ def _change_proxy(arguments: argparse.Namespace) -> int:
         added="the proxy is in front of it" if arguments.wrap else "the proxy is taken away",
         unchanged=f"the proxy is {'in front of it already' if arguments.wrap else 'not in front of it'}",
     )  # fmt: skip
-    done = try_change(proxied, arguments)
-    if arguments.json:
-        print_json([done.json_facts()])
-    elif done.next_step:
-        _print_next_steps([done])
-    return FAILED if done.state == "refused" else OK
+    return try_change(proxied, arguments)
 
 
 def _server_from(arguments: argparse.Namespace) -> Server:
