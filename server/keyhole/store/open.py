@@ -19,7 +19,6 @@ from weakref import WeakValueDictionary
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.runtime.extensions import open_port
-from keyhole.runtime.installation import check_extra
 from keyhole.store.base import LOCAL, Clock, Limits, Store
 from keyhole.store.calls.base import CallLog
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
@@ -69,6 +68,8 @@ def open_stores(
 def check_packages(config: Config) -> None:
     """Raise KeyholeError (invalid_argument) if packages of the store that KEYHOLE_STORE chooses are not installed."""
     if config.store.startswith("postgres"):
+        from keyhole.runtime.installation import check_extra
+
         check_extra("hosted", user="a store in PostgreSQL")
 
 
