@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from keyhole.cli.tool_commands import progress_bar
+from keyhole.cli.tool_commands import name_commands, progress_bar
 
 PROGRAM = """
 import asyncio
@@ -53,3 +53,27 @@ def _read_all(terminal: int) -> bytes:
             os.close(terminal)
             return drawn
         drawn += piece
+
+
+@pytest.mark.parametrize(
+    ("hint", "command"),
+    [
+        ('Next: read_artifact(id="nb42", offset=7, limit=2683)', "Next: keyhole read nb42 --offset 7 --limit 2683"),
+        ('read_artifact(id="x", query="who\'s \\"it\\"?")', "keyhole read x --query 'who'\"'\"'s \"it\"?'"),
+        ("fetch a known URL with web_fetch(url=…), or search", "fetch a known URL with keyhole fetch …, or search"),
+        ("search(query=…, sites=…, fetch=false) finds it", "keyhole search … --sites … --no-fetch finds it"),
+        (
+            'web_fetch(url="https://a.example/x?y=1&z", refresh=true)',
+            "keyhole fetch 'https://a.example/x?y=1&z' --refresh",
+        ),
+        ('web_fetch(url="\\x")', 'web_fetch(url="\\x")'),
+        ("research(query=1)", "research(query=1)"),
+    ],
+)
+def test_hints_of_a_result_are_commands_for_a_person(hint: str, command: str) -> None:
+    assert name_commands(hint) == command
+
+
+def test_a_page_that_names_a_call_stays_as_it_is() -> None:
+    page = "--- untrusted text ab12 ---\nsearch(query=1)\n--- end ab12 ---"
+    assert name_commands(f"search(query=2)\n{page}\nsearch(query=3)") == (f"keyhole search 2\n{page}\nkeyhole search 3")

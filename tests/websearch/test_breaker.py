@@ -174,3 +174,9 @@ def test_long_fault_lists_drop_reasons_and_keep_every_engine() -> None:
     assert "(" not in fault
     assert describe_faults(reports[:1], 300) == "engine0: down (the server says a great deal about it)"
     assert describe_faults([EngineReport("well"), EngineReport("brave", "quota")], 300) == "brave: quota"
+
+
+def test_without_a_network_one_fault_is_told_and_not_those_of_the_engines() -> None:
+    lost = EngineReport("wikipedia", "down (dns failure)"), EngineReport("keyless", "down (failed: no connection)")
+    assert describe_faults(lost, 300) == "no network: no search engine could be reached"
+    assert describe_faults((*lost, EngineReport("brave", "quota")), 300).startswith("wikipedia: down (dns failure); ")

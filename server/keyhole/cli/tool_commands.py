@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ from keyhole.config.folders import working_folder
 from keyhole.errors import KeyholeError
 from keyhole.records import Answer, Artifact
 from keyhole.store.base import LOCAL
+from keyhole.text.lazy_pattern import lazy_pattern
+from keyhole.text.parse_json import parse_json
 
 if TYPE_CHECKING:
     from keyhole.retrieval.answer_view import PageView, SearchView
@@ -147,4 +151,46 @@ def print_result(result: CallResult, *, as_json: bool) -> None:
         view = {"explain": asdict(result.view)} if result.view else {}
         print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **answer.details, **view})
     else:
-        print(answer.text, file=sys.stderr if answer.is_error else sys.stdout)
+        file = sys.stderr if answer.is_error else sys.stdout
+        print(name_commands(answer.text) if file.isatty() else answer.text, file=file)
+
+
+# The hints of a result name calls of tools, which an agent makes. A person at a terminal gets them as commands.
+
+_CALL: Final = lazy_pattern(r"\b(web_fetch|search|read_artifact)\(([^()\n]{0,2000})\)")
+_ARGUMENT: Final = lazy_pattern(r'(\w+)=("(?:[^"\\\n]|\\.)*"|[^\s,]+)')
+_ENCLOSED: Final = lazy_pattern(r"^--- untrusted text (\w+) ---$[\s\S]*?^--- end \1 ---$", re.MULTILINE)
+
+
+def name_commands(text: str) -> str:
+    """Return a result in which the hints are commands: `keyhole read ID --offset 0` for `read_artifact(…)`.
+
+    What stands between boundary lines stays: it is a page's own text.
+    """
+    pieces: list[str] = []
+    position = 0
+    for enclosed in _ENCLOSED.finditer(text):
+        pieces += [_CALL.sub(_to_command, text[position : enclosed.start()]), enclosed[0]]
+        position = enclosed.end()
+    return "".join([*pieces, _CALL.sub(_to_command, text[position:])])
+
+
+def _to_command(call: re.Match[str]) -> str:
+    """Return the command that calls a tool as the hint does, or the hint if a value of it is no JSON."""
+    command = next(name for name, (tool, _) in TOOLS.items() if tool == call[1])
+    main = TOOLS[command][1][0]
+    words: list[str] = []
+    for name, value in _ARGUMENT.findall(call[2]):
+        try:
+            value = parse_json(value) if value.startswith('"') else value
+        except ValueError:
+            return call[0]
+        shown = shlex.quote(value) if value != "…" else value
+        flag = f"--{name.replace('_', '-')}"
+        if name == main:
+            words.insert(0, shown)
+        elif value in ("true", "false"):
+            words.append(flag if value == "true" else f"--no-{flag[2:]}")
+        else:
+            words.append(f"{flag} {shown}")
+    return " ".join(["keyhole", command, *words])

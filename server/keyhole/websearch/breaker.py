@@ -46,12 +46,19 @@ def retry_after_seconds(error: KeyholeError) -> float | None:
     return float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
 
 
+_UNREACHED: Final = ("dns failure", "no connection")
+"""What the fault of an engine says that could not be reached."""
+
+
 def describe_faults(reports: Sequence[EngineReport], limit: int) -> str:
     """Return the faults of all engines, without their reasons if they would exceed `limit` bytes.
 
-    Even without reasons the result may exceed `limit`, because no fault is left out.
+    Even without reasons the result may exceed `limit`, because no fault is left out. If no engine could be reached, the
+    result says that there is no network: it is one fault, and not that of the engines.
     """
     faults = [(report.name, report.fault) for report in reports if report.fault]
+    if faults and all(any(sign in fault for sign in _UNREACHED) for _, fault in faults):
+        return "no network: no search engine could be reached"
     full = "; ".join(f"{name}: {fault}" for name, fault in faults)
     if serialized_size(full) <= limit:
         return full
