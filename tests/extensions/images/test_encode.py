@@ -139,8 +139,8 @@ def test_a_worker_encodes_the_largest_image_within_its_memory() -> None:
     assert is_near(Image.open(io.BytesIO(data)), RED)
 
 
-def test_without_the_library_the_error_names_the_command_that_installs_it() -> None:
+def test_without_the_library_the_error_says_where_the_command_is_that_installs_it() -> None:
     with pytest.raises(KeyholeError) as caught:
         encode_task(b"", SIDE, PIXELS, library="no_such_library")
     assert caught.value.code is Code.UNSUPPORTED_MEDIA
-    assert "uv tool install 'keyhole-reader[images]" in caught.value.message
+    assert "extra [images], whose command `keyhole doctor` prints" in caught.value.message

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.tasks import Result, Task
-from keyhole.runtime.installation import install_command
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -26,6 +25,8 @@ QUALITY: Final = 85
 """Quality of JPEG. Above it files grow faster than they improve (Pillow's documentation advises 75 to 95)."""
 SHRINK: Final = 0.7
 """Factor of both sides for an image that exceeds `MAX_BYTES`: half of the pixels."""
+NEEDS_EXTRA: Final = "seeing it needs Keyhole's extra [images], whose command `keyhole doctor` prints"
+"""The command itself would show the folder of the installation to the clients of a hosted server."""
 TO_8_BITS: Final = 255 / 65_535
 """Factor of a value of 16 bits."""
 
@@ -33,10 +34,10 @@ TO_8_BITS: Final = 255 / 65_535
 def encode_task(body: bytes, max_side: int, max_pixels: int, library: str = "PIL") -> Task:
     """Return the task that encodes an image with at most so many pixels.
 
-    Raises KeyholeError (unsupported_media) with the command that installs the library if it is missing.
+    Raises KeyholeError (unsupported_media) if the library is missing.
     """
     if find_spec(library) is None:
-        raise KeyholeError(Code.UNSUPPORTED_MEDIA, f"to see it, install the extra: {install_command('images')}")
+        raise KeyholeError(Code.UNSUPPORTED_MEDIA, NEEDS_EXTRA)
     return Task(encode, {"max_side": max_side, "max_pixels": max_pixels}, (body,))
 
 
