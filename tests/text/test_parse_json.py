@@ -28,7 +28,7 @@ OWN_JSON = {
     "extensions/install/hooks.py": "a line that Keyhole wrote",
     "extensions/install/jsonc_edit.py": "one word of the user's own file",
     "cli/server_command.py": "an event of the user's own client",
-    "runtime/extensions.py": "a file that pip wrote",
+    "runtime/installation.py": "a file that pip wrote",
     "extract/formats/data.py": "keeps numbers as they are written, in a worker",
     "extract/formats/feed.py": "in a worker, which a deep feed ends",
     "extract/workers/tasks.py": "the head of a worker's answer, of bounded size",
