@@ -158,8 +158,8 @@ def print_result(result: CallResult, *, as_json: bool) -> None:
 # The hints of a result name calls of tools, which an agent makes. A person at a terminal gets them as commands.
 
 _CALL: Final = lazy_pattern(r"\b(web_fetch|search|read_artifact)\(([^()\n]{0,2000})\)")
-_ARGUMENT: Final = lazy_pattern(r'(\w+)=("(?:[^"\\\n]|\\.)*"|[^\s,]+)')
-_ENCLOSED: Final = lazy_pattern(r"^--- untrusted text (\w+) ---$[\s\S]*?^--- end \1 ---$", re.MULTILINE)
+_ARGUMENT: Final = lazy_pattern(r'(?<!\w)(\w{1,20})=("(?:[^"\\\n]|\\.)*"|[^\s,]+)')
+_BOUNDARY: Final = lazy_pattern(r"^--- untrusted text (\w{1,40}) ---$", re.MULTILINE)
 
 
 def name_commands(text: str) -> str:
@@ -169,9 +169,11 @@ def name_commands(text: str) -> str:
     """
     pieces: list[str] = []
     position = 0
-    for enclosed in _ENCLOSED.finditer(text):
-        pieces += [_CALL.sub(_to_command, text[position : enclosed.start()]), enclosed[0]]
-        position = enclosed.end()
+    while boundary := _BOUNDARY.search(text, position):
+        start = boundary.start()
+        enclosed, mark, _ = text[start:].partition(f"\n--- end {boundary[1]} ---")
+        pieces += [_CALL.sub(_to_command, text[position:start]), enclosed, mark]
+        position = start + len(enclosed) + len(mark)
     return "".join([*pieces, _CALL.sub(_to_command, text[position:])])
 
 
