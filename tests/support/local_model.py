@@ -11,6 +11,9 @@ from keyhole.extensions.models.folder import Choices, ModelsFolder, read_hub_fol
 from keyhole.extensions.models.manifest import TABLE, TOKENIZER, WEIGHTS, Manifest
 
 NAME = "minilm"
+QUESTION = "how do I stop the machine from falling asleep?"
+ANSWER = "Suspend is disabled with the setting IdleAction=ignore in logind.conf."
+OTHER = "The recipe needs two eggs, flour and a little sugar."
 STATIC_NAME = "wordllama"
 
 

@@ -188,15 +188,9 @@ def render_output(
     query. The other arguments are those of `bound`.
     """
     total = output.total
-    head = OutputHead(
-        output.kind,
-        total,
-        lines,
-        round(total / CHARS_PER_TOKEN),
-        facts.title,
-        facts.exit_status,
-        _name_changes(output.changes, budget // CHANGES_DIVISOR) if id else "",
-    )
+    changes = _name_changes(output.changes, budget // CHANGES_DIVISOR) if id else ""
+    tokens = round(total / CHARS_PER_TOKEN)
+    head = OutputHead(output.kind, total, lines, tokens, facts.title, facts.exit_status, changes)
     longest = {"offset": total, "limit": WINDOW_CHARS}
     empty = bounded_text(head, Shown(total), secret, id, longest, names_command=facts.names_command)
     words = " ".join([command_words(mask_secrets(facts.command)), *topic])

@@ -37,7 +37,7 @@ FAILED_SHARE: Final = 0.75
 LAST_SHARE: Final = 0.2
 """Share of an excerpt for the last lines with a word of failure."""
 FAILURE_SHARE: Final = 0.5
-"""Share of the excerpt of an output that is too large for memory for its failures with the lines around them."""
+"""Share that failures, with the lines around them, have in the excerpt of an output that is too large for memory."""
 SHARE: Final = 20
 """An excerpt of a text in memory is a twentieth of it, if that is more than EXCERPT_CHARS."""
 

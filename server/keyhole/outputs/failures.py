@@ -102,9 +102,10 @@ def weigh_failures(text: str) -> dict[Span, float]:
     failures of an output are often warnings; the last ones ended the run.
     """
     lines = {span: text[slice(*span)] for span in _failure_lines(text)}
-    counts = Counter(map(_first_words, lines.values()))
+    heads = {span: _first_words(line) for span, line in lines.items()}
+    counts = Counter(heads.values())
     return {
-        span: span[0] / len(text) + _telling(line) - COUNT_WEIGHT * log2(counts[_first_words(line)])
+        span: span[0] / len(text) + _telling(line) - COUNT_WEIGHT * log2(counts[heads[span]])
         for span, line in lines.items()
     }
 
@@ -242,7 +243,7 @@ class FailureFinder:
 
 
 def _first_words(line: str) -> str:
-    """Return the first words of a line, with one sign for each in which equal failures differ."""
+    """Return the first words of a line, with `#` for a word in which equal failures differ, such as a number."""
     return " ".join(
         word if _VARIABLE.isdisjoint(word) else "#" for word in line.split(maxsplit=FIRST_WORDS)[:FIRST_WORDS]
     )

@@ -50,7 +50,7 @@ _KEY_LINE = lazy_pattern(
 _STANZA = lazy_pattern(r"^(?!\s)([\w-][\w ./-]{0,40})(?<! )[ \t]*:[ \t].*(?:\n.+)*\n?", re.MULTILINE)
 _STANZA_FIELD = lazy_pattern(r"^(?!\s)([\w-][\w ./()-]{0,40}?)[ \t]*:[ \t]?(.*)$", re.MULTILINE)
 MIN_STANZAS: Final = 3
-"""Records of such lines that a text has at least."""
+"""Stanzas that a text of records has at least."""
 _BARS: Final = ("│", "|", "┃")
 _GAP = lazy_pattern(r"[ \t]{2,}|\t")
 _RULES: Final = " \t-+|=_─━═┼├┤│┌┐└┘┬┴╞╪╡┃┏┓┡┩╇"

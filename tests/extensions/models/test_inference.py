@@ -14,11 +14,7 @@ from keyhole.extensions.models.folder import ModelsFolder
 from keyhole.extensions.models.inference import Inference
 from keyhole.extensions.models.manifest import WEIGHTS, Manifest, ModelKind, Pooling
 from keyhole.extensions.models.vector_scorer import cosine_similarities
-from tests.support.local_model import install_model
-
-QUESTION = "how do I stop the machine from falling asleep?"
-ANSWER = "Suspend is disabled with the setting IdleAction=ignore in logind.conf."
-OTHER = "The recipe needs two eggs, flour and a little sugar."
+from tests.support.local_model import ANSWER, OTHER, QUESTION, install_model
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,7 @@ from keyhole.extensions.models.local import load_model
 from keyhole.extensions.models.manifest import TABLE, TOKENIZER, Manifest, ModelKind
 from keyhole.extensions.models.static_table import StaticTable, map_arrays
 from keyhole.extensions.models.vector_scorer import cosine_similarities
-from tests.support.local_model import install_static_model, static_files
-
-QUESTION = "how do I stop the machine from falling asleep?"
-ANSWER = "Suspend is disabled with the setting IdleAction=ignore in logind.conf."
-OTHER = "The recipe needs two eggs, flour and a little sugar."
+from tests.support.local_model import ANSWER, OTHER, QUESTION, install_static_model, static_files
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ The same input gives the same output on one machine: each text is computed alone
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +29,7 @@ POOLED_OUTPUT: Final = "sentence_embedding"
 """The output of models that pool the vectors of their tokens themselves, as sentence-transformers names it."""
 MEASURED_TEXTS: Final = 8
 """Passages that are computed after the first, which also prepares the model."""
-PASSAGE: Final = (
+_PASSAGE: Final = (
     "Write-ahead logging › Checkpointing\nA checkpoint moves the pages of the log back into the database file. It runs "
     "when the log has a thousand pages, and when the last connection is closed. A reader that stays open keeps it from "
     "finishing, so the log grows until the reader ends. Passage "
@@ -97,17 +97,9 @@ class Inference:
         """Return the milliseconds of one passage of usual length on this machine."""
         kind = self._manifest.kind
         tokens = self.query_tokens(_QUERY) if kind is ModelKind.LATE_INTERACTION else None
-        times = []
-        for number in range(MEASURED_TEXTS + 1):
-            start = time.perf_counter()
-            if tokens is not None:
-                self.compare_tokens(tokens, f"{PASSAGE}{number}")
-            elif kind is ModelKind.CROSS_ENCODER:
-                self.score_pair(_QUERY, f"{PASSAGE}{number}")
-            else:
-                self.embed(f"{PASSAGE}{number}")
-            times.append(1_000 * (time.perf_counter() - start))
-        return median(times[1:])
+        if tokens is not None:
+            return measure_passages(lambda text: self.compare_tokens(tokens, text))
+        return measure_passages(partial(self.score_pair, _QUERY) if kind is ModelKind.CROSS_ENCODER else self.embed)
 
     def _run(self, *texts: str) -> Array:
         """Return the output for one text, or for two that are read together."""
@@ -123,6 +115,16 @@ class Inference:
         with converted_faults(f"the model {self._manifest.name} failed"):
             output: Array = self._session.run([self._output], inputs)[0]
         return output
+
+
+def measure_passages(compute: Callable[[str], object]) -> float:
+    """Return the milliseconds that a model takes for a passage of usual length: the median of several passages."""
+    times = []
+    for number in range(MEASURED_TEXTS + 1):
+        start = time.perf_counter()
+        compute(f"{_PASSAGE}{number}")
+        times.append(1_000 * (time.perf_counter() - start))
+    return median(times[1:])
 
 
 @contextmanager

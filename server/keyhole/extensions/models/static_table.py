@@ -6,13 +6,12 @@ of sentence-transformers. There is no network of layers, so a passage takes a fr
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.extensions.models.inference import measure_passages
 from keyhole.extensions.models.manifest import TABLE, TOKENIZER, Manifest
 from keyhole.runtime.installation import check_extra
 from keyhole.text.parse_json import parse_json
@@ -36,7 +35,6 @@ MAX_HEADER_BYTES: Final = 1 << 20
 """Bytes. The header of a table with three arrays has some hundreds."""
 DTYPES: Final = {"F32": "<f4", "F16": "<f2", "F64": "<f8", "I8": "i1", "I32": "<i4", "I64": "<i8"}
 """numpy's names of the types of numbers in safetensors files."""
-MEASURED_TEXTS: Final = 8
 
 
 class StaticTable:
@@ -79,14 +77,7 @@ class StaticTable:
 
     def measure_speed(self) -> float:
         """Return the milliseconds of one passage of usual length on this machine."""
-        from keyhole.extensions.models.inference import PASSAGE
-
-        times = []
-        for number in range(MEASURED_TEXTS + 1):
-            start = time.perf_counter()
-            self.embed(f"{PASSAGE}{number}")
-            times.append(1_000 * (time.perf_counter() - start))
-        return median(times[1:])
+        return measure_passages(self.embed)
 
 
 def map_arrays(path: Path) -> dict[str, Rows]:
